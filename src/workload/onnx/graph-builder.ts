@@ -1,0 +1,122 @@
+import { basename } from 'node:path'
+import { type AttributeValue, attributeProto } from './attributes.ts'
+import { dataType, type ElementType } from './data-type.ts'
+import { modelProto } from './model-proto.ts'
+
+const IR_VERSION = 9
+const OPSET = 17
+
+/** A named wire in a graph under construction. */
+export interface Wire {
+  readonly wire: string
+}
+
+/** An axis: its length, or a name for a length that is only known when the graph runs. */
+export type Axis = number | string
+
+/** Bytes of a file that an initializer reads; nothing is copied into the graph. */
+export interface FileSlice {
+  readonly path: string
+  readonly offset: number
+  readonly length: number
+}
+
+export interface GraphBuilder {
+  input(name: string, axes: readonly Axis[], type?: ElementType): Wire
+  /** An initializer written into the graph itself. */
+  constant(dims: readonly number[], values: Float32Array | BigInt64Array | Uint16Array): Wire
+  /** An initializer that stays in its file. */
+  external(name: string, type: ElementType, dims: readonly number[], slice: FileSlice): Wire
+  /** One operator; an absent optional input is undefined. */
+  op(type: string, inputs: readonly (Wire | undefined)[], options?: OperatorOptions): Wire
+  /** As `op`, for operators with several outputs. */
+  ops(type: string, inputs: readonly (Wire | undefined)[], outputs: number, options?: OperatorOptions): readonly Wire[]
+  output(name: string, of: Wire, axes: readonly Axis[], type?: ElementType): void
+  /** The finished graph. */
+  finish(): GraphModel
+}
+
+export interface OperatorOptions {
+  readonly attributes?: Readonly<Record<string, AttributeValue>>
+  /** `com.microsoft` for ONNX Runtime's own operators; the standard ones have none. */
+  readonly domain?: string
+}
+
+/** A graph ready to be opened: the bytes of an ONNX ModelProto and the files its initializers lie in. */
+export interface GraphModel {
+  readonly name: string
+  readonly bytes: Uint8Array
+  /** Every file an initializer reads. */
+  readonly files: readonly string[]
+  /** What the initializers occupy in the files. */
+  readonly weightBytes: number
+}
+
+/** Collects operators and writes them out once; `createGraph('g')` starts an empty one. */
+export function createGraph(name: string): GraphBuilder {
+  const graph = { name, node: [] as object[], initializer: [] as object[], input: [] as object[], output: [] as object[] }
+  const files = new Set<string>()
+  const initializers = new Map<string, Wire>()
+  let weightBytes = 0
+  let count = 0
+
+  const ops: GraphBuilder['ops'] = (type, inputs, outputs, { attributes = {}, domain = '' } = {}) => {
+    const wire = `${type}_${++count}`
+    const output = Array.from({ length: outputs }, (_, i) => (i === 0 ? wire : `${wire}_${i}`))
+    graph.node.push({
+      op_type: type,
+      name: wire,
+      domain,
+      input: inputs.map((input) => input?.wire ?? ''),
+      output,
+      attribute: Object.entries(attributes).map(([key, value]) => attributeProto(key, value)),
+    })
+    return output.map((each) => ({ wire: each }))
+  }
+
+  return {
+    input(wire, axes, type = 'float32') {
+      graph.input.push(valueInfo(wire, axes, type))
+      return { wire }
+    },
+    constant(dims, values) {
+      const wire = `constant_${++count}`
+      const type = values instanceof Float32Array ? 'float32' : values instanceof Uint16Array ? 'float16' : 'int64'
+      const raw_data = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
+      graph.initializer.push({ name: wire, dims, data_type: dataType[type], raw_data })
+      return { wire }
+    },
+    external(key, type, dims, { path, offset, length }) {
+      const wire = `${key}[${dims}]`
+      const known = initializers.get(wire)
+      if (known) return known
+      files.add(path)
+      weightBytes += length
+      const entries = { location: basename(path), offset, length }
+      const external_data = Object.entries(entries).map(([entry, value]) => ({ key: entry, value: String(value) }))
+      graph.initializer.push({ name: wire, dims, data_type: dataType[type], external_data, data_location: 1 })
+      initializers.set(wire, { wire })
+      return { wire }
+    },
+    op: (type, inputs, options) => ops(type, inputs, 1, options)[0]!,
+    ops,
+    output(wire, of, axes, type = 'float32') {
+      graph.node.push({ op_type: 'Identity', name: wire, input: [of.wire], output: [wire] })
+      graph.output.push(valueInfo(wire, axes, type))
+    },
+    finish() {
+      const proto = modelProto()
+      const opset_import = [
+        { domain: '', version: OPSET },
+        { domain: 'com.microsoft', version: 1 },
+      ]
+      const model = { ir_version: IR_VERSION, producer_name: 'easel', opset_import, graph }
+      return { name, bytes: proto.encode(proto.fromObject(model)).finish(), files: [...files], weightBytes }
+    },
+  }
+}
+
+function valueInfo(name: string, axes: readonly Axis[], type: ElementType) {
+  const dim = axes.map((axis) => (typeof axis === 'number' ? { dim_value: axis } : { dim_param: axis }))
+  return { name, type: { tensor_type: { elem_type: dataType[type], shape: { dim } } } }
+}

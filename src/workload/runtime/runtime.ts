@@ -1,0 +1,76 @@
+import { createBatchedSession } from './batching.ts'
+import { openOnnxSession, type SessionSource } from './onnx-session.ts'
+import { chooseProvider, type Provider, type ProviderChoice } from './provider.ts'
+import { createResidency } from './residency.ts'
+import type { Session } from './session.ts'
+
+export interface RuntimeOptions extends ProviderChoice {
+  /** Weights kept open, in bytes as they are stored; least recently used sessions go first. 0: no limit. */
+  readonly maxBytes: number
+  /** Rows of one run at most; longer calls go alone. */
+  readonly maxBatch: number
+  /** The bytes of a graph with one operator, to try a provider with. */
+  readonly probe: Uint8Array
+  /** Told before and after every call that blocks the thread. */
+  onBlocking?(what: string, phase: 'begin' | 'end'): void
+}
+
+/** A graph that is built and opened when it is first run. */
+export interface LazySource {
+  /** Equal keys are one session. */
+  readonly key: string
+  /** What the weights occupy in their files. */
+  readonly weightBytes: number
+  build(): SessionSource
+}
+
+/** Opens and runs graphs on one device. */
+export interface Runtime {
+  readonly provider: Provider
+  /** A session that opens at its first run and again if it was released since to make room. */
+  session(source: LazySource): Session
+}
+
+/** Loads ONNX Runtime and settles the provider. Throws `not-ready` when a demanded provider cannot be had. */
+export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
+  const ort = await import('onnxruntime-node')
+  const provider = await chooseProvider(ort, options, options.probe)
+  const buckets = batchBuckets(provider.name, options.maxBatch)
+  const residency = createResidency(options.maxBytes)
+  const sessions = new Map<string, Session>()
+  const blocking = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
+    options.onBlocking?.(what, 'begin')
+    try {
+      return await work()
+    } finally {
+      options.onBlocking?.(what, 'end')
+    }
+  }
+
+  return {
+    provider,
+    session({ key, weightBytes, build }) {
+      const known = sessions.get(key)
+      if (known) return known
+      const open = () => blocking(`opening ${key}`, () => openOnnxSession(ort, build(), provider))
+      const session = createBatchedSession(
+        {
+          run: (feeds) =>
+            residency.use(key, weightBytes, open, (opened) => blocking(`running ${key}`, () => opened.run(feeds))),
+        },
+        buckets,
+      )
+      sessions.set(key, session)
+      return session
+    },
+  }
+}
+
+/**
+ * Batch sizes that runs are padded to. On CUDA every new size costs a search for convolution algorithms, so there are
+ * few; on the CPU a padded row costs as much as a real one, so there is every size.
+ */
+function batchBuckets(provider: Provider['name'], maxBatch: number): readonly number[] {
+  const sizes = Array.from({ length: maxBatch }, (_, i) => i + 1)
+  return provider === 'cpu' ? sizes : sizes.filter((size) => Number.isInteger(Math.log2(size)) || size === maxBatch)
+}

@@ -1,0 +1,15 @@
+import type { Tensor } from '../tensor/tensor.ts'
+
+/** Named float32 tensors; every input and output has its rows on the first axis. */
+export type Tensors = Readonly<Record<string, Tensor>>
+
+/** One loaded graph. */
+export interface Session {
+  /** Calls that wait at the same moment may become one run; each gets what it would have got alone. */
+  run(feeds: Tensors): Promise<Tensors>
+}
+
+/** A session that holds memory until it is released. */
+export interface OpenSession extends Session {
+  release(): Promise<void>
+}

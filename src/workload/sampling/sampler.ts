@@ -1,0 +1,31 @@
+import type { ModelSampling } from '../model/ports.ts'
+import type { Tensor } from '../tensor/tensor.ts'
+
+/** The model as samplers see it: given noisy `x` at level `sigma`, its guess at the clean image. */
+export type Denoiser = (x: Tensor, sigma: number) => Promise<Tensor>
+
+/** Fresh noise of the shape of x for the step from `sigma` down to `next`. */
+export type NoiseSampler = (sigma: number, next: number) => Tensor
+
+export interface SamplingRun {
+  readonly denoise: Denoiser
+  /** Noise levels, falling, usually ending in zero. */
+  readonly sigmas: Float32Array
+  /** The levels the model was trained on, for samplers that need alpha, log-SNR or the flow form. */
+  readonly model: ModelSampling
+  readonly seed: bigint
+  readonly signal: AbortSignal
+  /** After each step: how many are done, of how many, and the guess at the clean image. */
+  onStep?(step: number, total: number, denoised: Tensor): void
+}
+
+/** An algorithm that walks x down the noise levels. One file each in `samplers/`. */
+export interface Sampler {
+  /** ComfyUI's `sampler_name`. */
+  readonly name: string
+  /** KSampler computes one level more and drops the last but one. */
+  readonly discardsPenultimate?: boolean
+  /** What lies outside a noise mask gets noise of its own instead of the noise the run began with. */
+  readonly drawsMaskNoise?: boolean
+  sample(x: Tensor, run: SamplingRun): Promise<Tensor>
+}
