@@ -1,10 +1,10 @@
+import { float } from '../onnx/attributes.ts'
 import type { ElementType } from '../onnx/data-type.ts'
 import { createGraph, type Wire } from '../onnx/graph-builder.ts'
-import { float } from '../onnx/attributes.ts'
 import type { WeightView } from '../weights/weight-view.ts'
 import type { Lowering } from './lowering.ts'
-import { storedWeights } from './stored-weights.ts'
 import { common, GROUPS } from './lowering-common.ts'
+import { storedWeights } from './stored-weights.ts'
 
 /**
  * float32 and NCHW throughout, from operators that ONNX Runtime's CPU provider has kernels for.
@@ -52,8 +52,7 @@ export function cpuLowering(name: string, view: WeightView, rounding?: ElementTy
     concat: (a, b) => op('Concat', [a, b], { attributes: { axis: 1 } }),
     upsample(x, like) {
       const attributes = { mode: 'nearest', coordinate_transformation_mode: 'asymmetric', nearest_mode: 'floor' }
-      if (!like)
-        return op('Resize', [x, undefined, graph.constant([4], Float32Array.of(1, 1, 2, 2))], { attributes })
+      if (!like) return op('Resize', [x, undefined, graph.constant([4], Float32Array.of(1, 1, 2, 2))], { attributes })
       const size = op('Concat', [op('Shape', [x], batchAndChannels), op('Shape', [like], heightAndWidth)], {
         attributes: { axis: 0 },
       })
@@ -62,9 +61,13 @@ export function cpuLowering(name: string, view: WeightView, rounding?: ElementTy
     flatten: (x) => op('Transpose', [op('Reshape', [x, pixelsLast])], { attributes: { perm: [0, 2, 1] } }),
     unflatten(tokens, like) {
       const channelsFirst = op('Transpose', [tokens], { attributes: { perm: [0, 2, 1] } })
-      const shape = op('Concat', [op('Shape', [channelsFirst], batchAndChannels), op('Shape', [like], heightAndWidth)], {
-        attributes: { axis: 0 },
-      })
+      const shape = op(
+        'Concat',
+        [op('Shape', [channelsFirst], batchAndChannels), op('Shape', [like], heightAndWidth)],
+        {
+          attributes: { axis: 0 },
+        },
+      )
       return op('Reshape', [channelsFirst, shape])
     },
   }

@@ -16,28 +16,49 @@ const elementTypes: Readonly<Record<string, ElementType>> = {
 export const cast = (graph: GraphBuilder, x: Wire, to: ElementType): Wire =>
   graph.op('Cast', [x], { attributes: { to: dataType[to] } })
 
+/** Makes initializers of a network's weights, each once, in one element type. */
+export interface StoredWeights {
+  /** `dims` may restate a shape with the same number of values, which saves a reshape: `[C]` → `[C, 1, 1]`. */
+  (key: string, dims?: readonly number[]): Wire
+  /** A convolution's `[O, I, H, W]` as `[O, H, W, I]`, rearranged when the session is opened. */
+  channelsLast(key: string): Wire
+}
+
 /**
  * Weights as initializers that stay in their file, cast to `type` where they are stored in another.
- * `through` first rounds them to a narrower type. `dims` may restate a shape with the same number of values, which
- * saves a reshape: `[C]` → `[C, 1, 1]`.
+ * `through` first rounds them to a narrower type.
  */
-export function storedWeights(graph: GraphBuilder, view: WeightView, type: ElementType, through?: ElementType) {
+export function storedWeights(
+  graph: GraphBuilder,
+  view: WeightView,
+  type: ElementType,
+  through?: ElementType,
+): StoredWeights {
   const made = new Map<string, Wire>()
-  return (key: string, dims: readonly number[] = view.get(key).dims): Wire => {
-    const name = `${key}[${dims}]`
-    const known = made.get(name)
-    if (known) return known
-    const { dtype, ...slice } = view.get(key)
-    const stored = elementTypes[dtype]
-    if (!stored) throw new WorkloadError('execution-failed', `weights ${key} have the type ${dtype}, which is not read`)
-    let wire = graph.external(key, stored, dims, slice)
-    let at = stored
-    for (const next of [through, type]) {
-      if (next === undefined || next === at) continue
-      wire = cast(graph, wire, next)
-      at = next
-    }
+  const remembered = (name: string, make: () => Wire): Wire => {
+    const wire = made.get(name) ?? make()
     made.set(name, wire)
     return wire
   }
+  const typeOf = (key: string): ElementType => {
+    const { dtype } = view.get(key)
+    const stored = elementTypes[dtype]
+    if (!stored) throw new WorkloadError('execution-failed', `weights ${key} have the type ${dtype}, which is not read`)
+    return stored
+  }
+  const casts = (wire: Wire, stored: ElementType): Wire => {
+    const steps = [through, type].filter((step) => step !== undefined)
+    return steps.reduce(
+      ({ at, from }, step) => (step === from ? { at, from } : { at: cast(graph, at, step), from: step }),
+      {
+        at: wire,
+        from: stored,
+      },
+    ).at
+  }
+  const stored = (key: string, dims = view.get(key).dims) =>
+    remembered(`${key}[${dims}]`, () => casts(graph.external(key, typeOf(key), dims, view.get(key)), typeOf(key)))
+  const channelsLast = (key: string) =>
+    remembered(`${key} channels last`, () => casts(graph.channelsLast(key, typeOf(key), view.get(key)), typeOf(key)))
+  return Object.assign(stored, { channelsLast })
 }

@@ -46,8 +46,7 @@ export function unetGraph(view: WeightView, lower: LoweringFor, headsOf: (channe
   const { graph } = lowering
   const x = lowering.fromImage(graph.input('x', imageAxes(config.inChannels)))
   const timesteps = graph.input('timesteps', ['N'])
-  const context =
-    config.contextWidth && lowering.fromTokens(graph.input('context', ['N', 'T', config.contextWidth]))
+  const context = config.contextWidth && lowering.fromTokens(graph.input('context', ['N', 'T', config.contextWidth]))
   const embedding = embed(lowering, timesteps, config)
 
   /** One entry of `input_blocks`, `middle_block` or `output_blocks`: its parts told apart by the names they have. */
@@ -56,7 +55,8 @@ export function unetGraph(view: WeightView, lower: LoweringFor, headsOf: (channe
     for (let i = 0; i < countOf(view, `${key}.`); i++) {
       const part = `${key}.${i}`
       if (view.has(`${part}.in_layers.0.weight`)) h = resBlock(lowering, view, h, embedding, part)
-      else if (view.has(`${part}.proj_in.weight`)) h = spatialTransformer(lowering, view, h, context || h, part, headsOf)
+      else if (view.has(`${part}.proj_in.weight`))
+        h = spatialTransformer(lowering, view, h, context || h, part, headsOf)
       else if (view.has(`${part}.op.weight`)) h = lowering.conv(h, `${part}.op`, { stride: 2 })
       else if (view.has(`${part}.conv.weight`)) h = lowering.conv(lowering.upsample(h, skip), `${part}.conv`)
       else h = lowering.conv(h, part)
@@ -82,8 +82,7 @@ export function unetGraph(view: WeightView, lower: LoweringFor, headsOf: (channe
 
 /** Timestep, and the vector beside it if there is one → `[N, 4 · modelChannels]`, SiLU of it already taken. */
 function embed(lowering: Lowering, timesteps: Wire, { modelChannels, vectorWidth }: UnetConfig): Wire {
-  const mlp = (from: Wire, key: string) =>
-    lowering.linear(lowering.silu(lowering.linear(from, `${key}.0`)), `${key}.2`)
+  const mlp = (from: Wire, key: string) => lowering.linear(lowering.silu(lowering.linear(from, `${key}.0`)), `${key}.2`)
   let embedding = mlp(lowering.fromTokens(timestepEmbedding(lowering.graph, timesteps, modelChannels)), 'time_embed')
   if (vectorWidth) {
     const y = lowering.fromTokens(lowering.graph.input('y', ['N', vectorWidth]))

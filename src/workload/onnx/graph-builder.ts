@@ -27,6 +27,8 @@ export interface GraphBuilder {
   constant(dims: readonly number[], values: Float32Array | BigInt64Array | Uint16Array): Wire
   /** An initializer that stays in its file. */
   external(name: string, type: ElementType, dims: readonly number[], slice: FileSlice): Wire
+  /** An initializer `[O, H, W, I]` of a convolution's weights that a file holds as `[O, I, H, W]`; in-memory graphs only. */
+  channelsLast(name: string, type: ElementType, stored: FileSlice & { readonly dims: readonly number[] }): Wire
   /** One operator; an absent optional input is undefined. */
   op(type: string, inputs: readonly (Wire | undefined)[], options?: OperatorOptions): Wire
   /** As `op`, for operators with several outputs. */
@@ -50,13 +52,32 @@ export interface GraphModel {
   readonly files: readonly string[]
   /** What the initializers occupy in the files. */
   readonly weightBytes: number
+  /** Initializers that whoever opens the graph must read into memory; ONNX Runtime takes either these or files. */
+  readonly blobs: readonly Blob[]
 }
 
+/** Weights to be supplied from memory under the name `location`. */
+export interface Blob {
+  readonly location: string
+  readonly slice: FileSlice
+  /** The stored `[O, I, H, W]` of weights that are wanted as `[O, H, W, I]`. */
+  readonly channelsLastOf?: readonly number[]
+}
+
+/** Where initializers come from: files are mapped and cost nothing, memory allows rearranging. */
+export type WeightPlace = 'files' | 'memory'
+
 /** Collects operators and writes them out once; `createGraph('g')` starts an empty one. */
-export function createGraph(name: string): GraphBuilder {
-  const graph = { name, node: [] as object[], initializer: [] as object[], input: [] as object[], output: [] as object[] }
+export function createGraph(name: string, place: WeightPlace = 'files'): GraphBuilder {
+  const graph = {
+    name,
+    node: [] as object[],
+    initializer: [] as object[],
+    input: [] as object[],
+    output: [] as object[],
+  }
   const files = new Set<string>()
-  const initializers = new Map<string, Wire>()
+  const blobs: Blob[] = []
   let weightBytes = 0
   let count = 0
 
@@ -74,6 +95,18 @@ export function createGraph(name: string): GraphBuilder {
     return output.map((each) => ({ wire: each }))
   }
 
+  const initializer = (
+    wire: string,
+    type: ElementType,
+    dims: readonly number[],
+    place: { readonly location: string; readonly offset: number; readonly length: number },
+  ): Wire => {
+    weightBytes += place.length
+    const external_data = Object.entries(place).map(([key, value]) => ({ key, value: String(value) }))
+    graph.initializer.push({ name: wire, dims, data_type: dataType[type], external_data, data_location: 1 })
+    return { wire }
+  }
+
   return {
     input(wire, axes, type = 'float32') {
       graph.input.push(valueInfo(wire, axes, type))
@@ -86,17 +119,18 @@ export function createGraph(name: string): GraphBuilder {
       graph.initializer.push({ name: wire, dims, data_type: dataType[type], raw_data })
       return { wire }
     },
-    external(key, type, dims, { path, offset, length }) {
+    external(key, type, dims, slice) {
       const wire = `${key}[${dims}]`
-      const known = initializers.get(wire)
-      if (known) return known
-      files.add(path)
-      weightBytes += length
-      const entries = { location: basename(path), offset, length }
-      const external_data = Object.entries(entries).map(([entry, value]) => ({ key: entry, value: String(value) }))
-      graph.initializer.push({ name: wire, dims, data_type: dataType[type], external_data, data_location: 1 })
-      initializers.set(wire, { wire })
-      return { wire }
+      if (place === 'memory') blobs.push({ location: wire, slice })
+      else files.add(slice.path)
+      const at =
+        place === 'memory' ? { location: wire, offset: 0 } : { location: basename(slice.path), offset: slice.offset }
+      return initializer(wire, type, dims, { ...at, length: slice.length })
+    },
+    channelsLast(key, type, { path, offset, length, dims: [o = 1, i = 1, h = 1, w = 1] }) {
+      const wire = `${key} channels last`
+      blobs.push({ location: wire, slice: { path, offset, length }, channelsLastOf: [o, i, h, w] })
+      return initializer(wire, type, [o, h, w, i], { location: wire, offset: 0, length })
     },
     op: (type, inputs, options) => ops(type, inputs, 1, options)[0]!,
     ops,
@@ -111,7 +145,8 @@ export function createGraph(name: string): GraphBuilder {
         { domain: 'com.microsoft', version: 1 },
       ]
       const model = { ir_version: IR_VERSION, producer_name: 'easel', opset_import, graph }
-      return { name, bytes: proto.encode(proto.fromObject(model)).finish(), files: [...files], weightBytes }
+      const bytes = proto.encode(proto.fromObject(model)).finish()
+      return { name, bytes, files: [...files], weightBytes, blobs }
     },
   }
 }

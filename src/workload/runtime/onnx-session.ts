@@ -46,7 +46,9 @@ export async function openOnnxSession(
   })
   return {
     async run(feeds: Tensors) {
-      const inputs = Object.entries(feeds).map(([name, t]) => [name, new ort.Tensor('float32', t.data, t.dims)] as const)
+      const inputs = Object.entries(feeds).map(
+        ([name, t]) => [name, new ort.Tensor('float32', t.data, t.dims)] as const,
+      )
       const outputs = await session.run(Object.fromEntries(inputs)).catch((cause: unknown) => {
         throw failure(`${source.name} failed`, cause)
       })

@@ -1,5 +1,5 @@
 import { messageOf, WorkloadError } from '../base/errors.ts'
-import { openOnnxSession, type OnnxRuntime } from './onnx-session.ts'
+import { type OnnxRuntime, openOnnxSession } from './onnx-session.ts'
 
 /** What sessions run on. */
 export interface Provider {

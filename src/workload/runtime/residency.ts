@@ -10,7 +10,12 @@ interface Resident {
 /** Keeps open sessions within a budget of weight bytes. */
 export interface Residency {
   /** Opens `key` if it is not open, lends it to `work`, and may release others that nobody uses to make room. */
-  use<T>(key: string, bytes: number, open: () => Promise<OpenSession>, work: (session: OpenSession) => Promise<T>): Promise<T>
+  use<T>(
+    key: string,
+    bytes: number,
+    open: () => Promise<OpenSession>,
+    work: (session: OpenSession) => Promise<T>,
+  ): Promise<T>
 }
 
 /** `maxBytes` 0 keeps everything. The session in use stays even if it alone is over the budget. */

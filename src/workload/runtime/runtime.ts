@@ -21,7 +21,7 @@ export interface LazySource {
   readonly key: string
   /** What the weights occupy in their files. */
   readonly weightBytes: number
-  build(): SessionSource
+  build(): Promise<SessionSource>
 }
 
 /** Opens and runs graphs on one device. */
@@ -52,7 +52,10 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
     session({ key, weightBytes, build }) {
       const known = sessions.get(key)
       if (known) return known
-      const open = () => blocking(`opening ${key}`, () => openOnnxSession(ort, build(), provider))
+      const open = async () => {
+        const source = await build()
+        return blocking(`opening ${key}`, () => openOnnxSession(ort, source, provider))
+      }
       const session = createBatchedSession(
         {
           run: (feeds) =>

@@ -3,6 +3,7 @@ import { z } from 'zod'
 import { messageOf, WorkloadError } from '../base/errors.ts'
 import { fromBfloat16, fromFloat16 } from '../tensor/half.ts'
 import { sizeOf, type Tensor, tensor } from '../tensor/tensor.ts'
+import { readSlice } from './read-slice.ts'
 
 /** Bytes a value, by the format's name for the type. */
 const widths: Readonly<Record<string, number>> = {
@@ -32,6 +33,8 @@ export interface StoredTensor {
 export interface SafetensorsFile {
   /** The real path, links resolved: model hubs keep links into a blob store. */
   readonly path: string
+  /** Changes whenever the file is replaced. */
+  readonly version: string
   readonly tensors: ReadonlyMap<string, StoredTensor>
   readonly metadata: Readonly<Record<string, string>>
 }
@@ -64,7 +67,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
 }
 
 async function readIndex(handle: FileHandle): Promise<Omit<SafetensorsFile, 'path'>> {
-  const { size } = await handle.stat()
+  const { size, mtimeMs } = await handle.stat()
   const prefix = await readExactly(handle, 0, 8)
   const headerLength = Number(prefix.readBigUInt64LE())
   if (headerLength > HEADER_LIMIT || 8 + headerLength > size) throw new Error('its header runs past its end')
@@ -82,7 +85,11 @@ async function readIndex(handle: FileHandle): Promise<Omit<SafetensorsFile, 'pat
     if (offset + to - from > size) throw new Error(`tensor ${name} ends behind the end of the file: is it whole?`)
     tensors.set(name, { dtype, dims: shape, offset, length: to - from })
   }
-  return { tensors, metadata: z.record(z.string(), z.string()).catch({}).parse(metadata) }
+  return {
+    version: `${size}-${mtimeMs}`,
+    tensors,
+    metadata: z.record(z.string(), z.string()).catch({}).parse(metadata),
+  }
 }
 
 async function readExactly(handle: FileHandle, position: number, length: number): Promise<Buffer> {
@@ -92,23 +99,12 @@ async function readExactly(handle: FileHandle, position: number, length: number)
   return buffer
 }
 
-/** The raw bytes of a stored tensor. */
-export async function readBytes(file: SafetensorsFile, name: string): Promise<Uint8Array> {
-  const stored = file.tensors.get(name)
-  if (!stored) throw new WorkloadError('execution-failed', `${file.path} has no tensor ${name}`)
-  const handle = await open(file.path)
-  try {
-    return await readExactly(handle, stored.offset, stored.length)
-  } finally {
-    await handle.close()
-  }
-}
-
 /** A stored tensor as float32, whatever floating-point type the file has. */
 export async function readTensor(file: SafetensorsFile, name: string): Promise<Tensor> {
-  const bytes = (await readBytes(file, name)).slice() // a buffer of its own is aligned for every type
-  const { dims, dtype } = file.tensors.get(name)!
-  return tensor(dims, toFloat32(bytes.buffer as ArrayBuffer, dtype, name))
+  const stored = file.tensors.get(name)
+  if (!stored) throw new WorkloadError('execution-failed', `${file.path} has no tensor ${name}`)
+  const { buffer } = await readSlice({ ...stored, path: file.path })
+  return tensor(stored.dims, toFloat32(buffer, stored.dtype, name))
 }
 
 function toFloat32(buffer: ArrayBuffer, dtype: string, name: string): Float32Array {

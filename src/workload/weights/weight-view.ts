@@ -34,6 +34,11 @@ export function viewThrough(file: SafetensorsFile, names: ReadonlyMap<string, st
   }
 }
 
+/** What the tensors of `view` occupy in their files. */
+export function bytesOf(view: WeightView): number {
+  return view.names.reduce((sum, name) => sum + view.get(name).length, 0)
+}
+
 /** How many of `prefix0.`, `prefix1.` … there are without a gap. */
 export function countOf(view: WeightView, prefix: string): number {
   let count = 0

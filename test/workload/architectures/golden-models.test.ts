@@ -2,36 +2,53 @@ import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { decoderGraph, encoderGraph } from '../../../src/workload/architectures/autoencoder-kl.ts'
 import { clipTextGraph } from '../../../src/workload/architectures/clip-text.ts'
+import type { LoweringFor } from '../../../src/workload/architectures/lowering.ts'
 import { cpuLowering } from '../../../src/workload/architectures/lowering-cpu.ts'
+import { cudaLowering } from '../../../src/workload/architectures/lowering-cuda.ts'
 import { unetGraph } from '../../../src/workload/architectures/unet.ts'
 import { filled, tensor, zeros } from '../../../src/workload/tensor/tensor.ts'
+import { clipTextView } from '../../../src/workload/weights/checkpoint-layout.ts'
 import { openSafetensors } from '../../../src/workload/weights/safetensors.ts'
 import { viewOf } from '../../../src/workload/weights/weight-view.ts'
+import { emulateCuda } from '../../support/emulate-cuda.ts'
 import { emptyFolder } from '../../support/folder.ts'
 import { deviation, goldenInput, goldenModels, goldenWeight, type Summary } from '../../support/golden-models.ts'
 import { sessionOf } from '../../support/runtime.ts'
 import { writeSafetensors } from '../../support/safetensors.ts'
 
 /** The weights of a golden network, in a real file. */
-async function viewOfGolden(name: string, prefix = '') {
+async function fileOfGolden(name: string) {
   const tensors = Object.entries(goldenModels[name]!.keys).map(([key, dims]) => {
     return [key, { dims, data: goldenWeight(key, dims) }] as const
   })
   const path = await writeSafetensors(join(await emptyFolder(), 'golden.safetensors'), Object.fromEntries(tensors))
-  return viewOf(await openSafetensors(path), prefix)
+  return openSafetensors(path)
 }
 
-describe.each([
-  ['unet_sd15', () => 8],
-  ['unet_sdxl', (channels: number) => channels / 64],
-] as const)('%s', (name, headsOf) => {
+const viewOfGolden = async (name: string) => viewOf(await fileOfGolden(name), '')
+
+const exactCuda: LoweringFor = (name, view) => cudaLowering(name, view, 'float32')
+const asItIs = (bytes: Uint8Array) => bytes
+
+/** The CUDA graphs run here with their own operators rewritten; their speed and float16 need the device. */
+const lowerings = [
+  ['for the CPU', cpuLowering, asItIs],
+  ['for CUDA', exactCuda, emulateCuda],
+] as const
+
+describe.each(
+  lowerings.flatMap(([device, lower, rewrite]) => [
+    ['unet_sd15', device, lower, rewrite, () => 8] as const,
+    ['unet_sdxl', device, lower, rewrite, (channels: number) => channels / 64] as const,
+  ]),
+)('%s %s', (name, _device, lower, rewrite, headsOf) => {
   it.each([
     ['out_t500_16x24', 500, [1, 4, 16, 24]],
     ['out_t3_13x11', 3, [1, 4, 13, 11]],
   ] as const)('agrees with the reference: %s', async (result, timestep, dims) => {
     const view = await viewOfGolden(name)
     const width = view.get(view.names.find((key) => key.endsWith('attn2.to_k.weight'))!).dims[1]!
-    const session = await sessionOf(unetGraph(view, cpuLowering, headsOf))
+    const session = await sessionOf(unetGraph(view, lower, headsOf), rewrite)
     const { output } = await session.run({
       x: goldenInput('x', dims),
       timesteps: filled([1], timestep),
@@ -42,16 +59,16 @@ describe.each([
   })
 })
 
-describe('autoencoder', () => {
+describe.each(lowerings)('autoencoder %s', (_device, lower, rewrite) => {
   it('encodes as the reference', async () => {
-    const session = await sessionOf(encoderGraph(await viewOfGolden('vae'), cpuLowering))
+    const session = await sessionOf(encoderGraph(await viewOfGolden('vae'), lower), rewrite)
     const { moments } = await session.run({ pixels: goldenInput('px', [1, 3, 64, 48], 0.5) })
     const mean = tensor([1, 4, 8, 6], moments!.data.slice(0, 4 * 8 * 6))
     expect(deviation(mean, goldenModels.vae!.encode_mean as Summary)).toBeLessThan(2e-4)
   })
 
   it('decodes as the reference', async () => {
-    const session = await sessionOf(decoderGraph(await viewOfGolden('vae'), cpuLowering))
+    const session = await sessionOf(decoderGraph(await viewOfGolden('vae'), lower), rewrite)
     const { pixels } = await session.run({ latents: goldenInput('z', [1, 4, 8, 6]) })
     expect(deviation(pixels!, goldenModels.vae!.decode as Summary)).toBeLessThan(1e-3)
   })
@@ -69,20 +86,20 @@ describe.each([
     ['pooled_projected', 'projected', 2],
   ] as const)('agrees with the reference: %s', async (result, output, layer) => {
     const golden = goldenModels[name]!
-    const file = await viewOfGolden(name)
-    const view = {
-      ...file,
-      names: file.names.map((key) => key.replace('text_model.', '')),
-      has: (key: string) => file.has(key) || file.has(`text_model.${key}`),
-      get: (key: string) => file.get(file.has(key) ? key : `text_model.${key}`),
-    }
+    const view = clipTextView(await fileOfGolden(name), '')!
     const session = await sessionOf(clipTextGraph(view, cpuLowering, { heads: 4, activation }))
     const outputs = await session.run({
       ids: tensor([1, 77], Float32Array.from(golden.ids as number[])),
       vectors: zeros([1, 77, 64]),
       kept: filled([1, 77, 1], 1),
-      layer: tensor([1, 3], Float32Array.from({ length: 3 }, (_, i) => Number(i === layer))),
-      end: tensor([1, 77], Float32Array.from({ length: 77 }, (_, i) => Number(i === 8))),
+      layer: tensor(
+        [1, 3],
+        Float32Array.from({ length: 3 }, (_, i) => Number(i === layer)),
+      ),
+      end: tensor(
+        [1, 77],
+        Float32Array.from({ length: 77 }, (_, i) => Number(i === 8)),
+      ),
     })
     expect(deviation(outputs[output]!, golden[result] as Summary)).toBeLessThan(1e-5)
   })

@@ -1,0 +1,31 @@
+import { autoencoderLowering, networkLowering, textEncoderLowering } from '../../architectures/lowerings.ts'
+import { WorkloadError } from '../../base/errors.ts'
+import { once } from '../../base/once.ts'
+import type { Runtime } from '../../runtime/runtime.ts'
+import type { ModelFolders } from '../../weights/model-folders.ts'
+import { openSafetensors } from '../../weights/safetensors.ts'
+import { loadClipTokenizer } from './clip-tokenizer.ts'
+import { createEmbeddings } from './embeddings.ts'
+import type { FamilyServices } from './family.ts'
+
+/** What every family builds with, for one device and one set of model folders. */
+export function createFamilyServices(runtime: Runtime, folders: ModelFolders): FamilyServices {
+  const device = runtime.provider.name
+  return {
+    runtime,
+    lower: {
+      network: networkLowering(device),
+      textEncoder: textEncoderLowering(device),
+      autoencoder: autoencoderLowering(device),
+    },
+    tokenizer: once(loadClipTokenizer),
+    embeddings: createEmbeddings({
+      files: () => folders.list('embeddings'),
+      async open(name) {
+        const path = await folders.find('embeddings', name)
+        if (!path) throw new WorkloadError('execution-failed', `the embedding ${name} is gone`)
+        return openSafetensors(path)
+      },
+    }),
+  }
+}

@@ -1,0 +1,17 @@
+import { widget } from '../graph/node.ts'
+import { listed } from '../graph/widget.ts'
+import { type Catalogue, CLIP, defineNode, MODEL, VAE } from './support/define.ts'
+
+export default ({ files }: Catalogue) =>
+  defineNode({
+    type: 'CheckpointLoaderSimple',
+    category: 'loaders',
+    title: 'Load Checkpoint',
+    description: 'Opens a checkpoint file: its diffusion model, its text encoder and its autoencoder.',
+    inputs: { ckpt_name: widget(listed(() => files('checkpoints'))) },
+    outputs: [MODEL, CLIP, VAE],
+    async run({ ckpt_name }, { models }) {
+      const { model, clip, vae } = await models.checkpoint(ckpt_name)
+      return [model, clip, vae]
+    },
+  })

@@ -1,0 +1,42 @@
+import { link, widget } from '../graph/node.ts'
+import { choice, float, int, seed } from '../graph/widget.ts'
+import { prepareNoise, sampleLatent, scheduleFor, stepRange } from '../sampling/driver.ts'
+import { zeros } from '../tensor/tensor.ts'
+import { type Catalogue, CONDITIONING, defineNode, LATENT, MODEL } from './support/define.ts'
+
+export default ({ samplers, schedulers }: Catalogue) =>
+  defineNode({
+    type: 'KSamplerAdvanced',
+    category: 'sampling',
+    title: 'KSampler (Advanced)',
+    description: 'A KSampler that does a part of the steps, so that several can share one schedule.',
+    inputs: {
+      model: link(MODEL),
+      add_noise: widget(choice(['enable', 'disable'])),
+      noise_seed: widget(seed({ control_after_generate: true })),
+      steps: widget(int({ default: 20, min: 1, max: 10_000 })),
+      cfg: widget(float({ default: 8, min: 0, max: 100, step: 0.1, round: 0.01 })),
+      sampler_name: widget(choice([...samplers.keys()])),
+      scheduler: widget(choice([...schedulers.keys()])),
+      positive: link(CONDITIONING),
+      negative: link(CONDITIONING),
+      latent_image: link(LATENT),
+      start_at_step: widget(int({ default: 0, min: 0, max: 10_000 })),
+      end_at_step: widget(int({ default: 10_000, min: 0, max: 10_000 })),
+      return_with_leftover_noise: widget(choice(['disable', 'enable'])),
+    },
+    outputs: [LATENT],
+    async run(inputs, { signal, progress }) {
+      const { model, latent_image: latent, positive, negative, cfg, steps, noise_seed } = inputs
+      const sampler = samplers.get(inputs.sampler_name)!
+      const scheduler = schedulers.get(inputs.scheduler)!
+      const sigmas = stepRange(scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise: 1 }), {
+        start: inputs.start_at_step,
+        end: inputs.end_at_step,
+        leftoverNoise: inputs.return_with_leftover_noise === 'enable',
+      })
+      const noise = inputs.add_noise === 'enable' ? prepareNoise(latent, noise_seed) : zeros(latent.samples.dims)
+      const run = { model, latent, noise, positive, negative, cfg, sampler, sigmas, seed: noise_seed, signal }
+      return [{ ...latent, samples: await sampleLatent({ ...run, onStep: progress }) }]
+    },
+  })

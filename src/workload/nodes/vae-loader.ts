@@ -1,0 +1,17 @@
+import { widget } from '../graph/node.ts'
+import { listed } from '../graph/widget.ts'
+import { type Catalogue, defineNode, VAE } from './support/define.ts'
+
+export default ({ files }: Catalogue) =>
+  defineNode({
+    type: 'VAELoader',
+    category: 'loaders',
+    title: 'Load VAE',
+    description: 'Opens an autoencoder from a file of its own.',
+    inputs: { vae_name: widget(listed(async () => [...(await files('vae')), 'pixel_space'])) },
+    outputs: [VAE],
+    async run({ vae_name }, { models }) {
+      if (vae_name === 'pixel_space') throw new Error('the VAE pixel_space is not supported: choose a file')
+      return [await models.vae(vae_name)]
+    },
+  })

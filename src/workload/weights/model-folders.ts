@@ -1,0 +1,90 @@
+import { readdir, realpath } from 'node:fs/promises'
+import { join, relative, sep } from 'node:path'
+
+/** ComfyUI's folders of model files; workflows and `/models` know them by these names. */
+export const modelFolderNames = [
+  'checkpoints',
+  'clip_vision',
+  'configs',
+  'controlnet',
+  'diffusers',
+  'diffusion_models',
+  'embeddings',
+  'gligen',
+  'hypernetworks',
+  'loras',
+  'photomaker',
+  'style_models',
+  'text_encoders',
+  'upscale_models',
+  'vae',
+  'vae_approx',
+] as const
+
+/** Folders that are searched beside the one that was asked for: names of older installations. */
+const also: Readonly<Record<string, readonly string[]>> = {
+  text_encoders: ['clip'],
+  diffusion_models: ['unet'],
+  controlnet: ['t2i_adapter'],
+}
+
+const legacy: Readonly<Record<string, string>> = { clip: 'text_encoders', unet: 'diffusion_models' }
+const modelFile = /\.(ckpt|pt2?|bin|pth|safetensors|pkl|sft|onnx)$/i
+const configFile = /\.ya?ml$/i
+
+/** The model files of this machine. */
+export interface ModelFolders {
+  readonly names: readonly string[]
+  /** The files of a folder at this moment: paths relative to it with `/`, sorted by code point. */
+  list(folder: string): Promise<readonly string[]>
+  /** The path of a listed file, or undefined when there is none of that name. */
+  find(folder: string, name: string): Promise<string | undefined>
+}
+
+/** Lists and finds model files below `root`, which has a sub-folder a kind. */
+export function createModelFolders(root: string): ModelFolders {
+  const placesOf = (folder: string) => {
+    const name = legacy[folder] ?? folder
+    return [name, ...(also[name] ?? [])].map((place) => join(root, place))
+  }
+  const listed = async (folder: string): Promise<ReadonlyMap<string, string>> => {
+    const wanted = folder === 'configs' ? configFile : modelFile
+    const files = new Map<string, string>()
+    for (const place of placesOf(folder)) {
+      for (const path of await walk(place, new Set())) {
+        const name = relative(place, path).split(sep).join('/')
+        if (wanted.test(name) && !files.has(name)) files.set(name, path)
+      }
+    }
+    return files
+  }
+  return {
+    names: modelFolderNames,
+    list: async (folder) => [...(await listed(folder)).keys()].sort(),
+    // Only listed names are found, so no name can lead out of the folder.
+    find: async (folder, name) => (await listed(folder)).get(name),
+  }
+}
+
+/** Every file below `folder`, through links; a folder met twice, as in a circle of links, is walked once. */
+async function walk(folder: string, seen: Set<string>): Promise<readonly string[]> {
+  const real = await realpath(folder).catch(() => undefined)
+  if (real === undefined || seen.has(real)) return []
+  seen.add(real)
+  const paths: string[] = []
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name.startsWith('.')) continue
+    const path = join(folder, entry.name)
+    const isFolder = entry.isDirectory() || (entry.isSymbolicLink() && (await isLinkedFolder(path)))
+    if (isFolder) paths.push(...(await walk(path, seen)))
+    else paths.push(path)
+  }
+  return paths
+}
+
+async function isLinkedFolder(path: string): Promise<boolean> {
+  return readdir(path).then(
+    () => true,
+    () => false,
+  )
+}
