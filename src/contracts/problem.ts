@@ -1,6 +1,6 @@
 import { z } from 'zod'
 
-/** Every error code that may cross the workload's wire, and the status that carries it (prompt-api §14.2). */
+/** Every error code that may cross the workload's wire, and the status that carries it. */
 export const problemStatus = {
   'invalid-json': 400,
   'invalid-request': 400,

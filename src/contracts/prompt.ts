@@ -10,7 +10,7 @@ export const promptNodeSchema = z.object({
 /** A workflow in ComfyUI's API format: node id → node. A link is `[node id, output slot]`. */
 export const promptSchema = z.record(z.string(), promptNodeSchema)
 
-/** Names a job, its folder and its files, hence the narrow alphabet (prompt-api §3.1). */
+/** Names a job, its folder and its files, hence the narrow alphabet. */
 export const jobIdSchema = z
   .string()
   .regex(/^[A-Za-z0-9][\w.-]{0,127}$/, 'must be 1 to 128 of A-Z a-z 0-9 . _ - and begin with a letter or digit')
@@ -32,7 +32,7 @@ export const nodeStatsSchema = z.object({
   cached: z.boolean().optional(),
 })
 
-/** Where the time of one prompt went; all durations in milliseconds (prompt-api §3.7). */
+/** Where the time of one prompt went; all durations in milliseconds. */
 export const statsSchema = z.object({
   comfy_execution: z.object({
     start: z.number(),

@@ -11,8 +11,8 @@ export interface LoadedImage {
 /** Where nodes get pictures from, by the name a prompt gives. */
 export interface ImageSource {
   load(name: string): Promise<LoadedImage>
-  /** One channel of the file as it is: `alpha`, `red`, `green` or `blue`; undefined when it has no such channel. */
-  loadChannel(name: string, channel: 'alpha' | 'red' | 'green' | 'blue'): Promise<Tensor | undefined>
+  /** One channel of the first frame as it is, `[1, H, W]`, 0 to 1; a file without transparency has alpha 1 everywhere. */
+  loadChannel(name: string, channel: 'alpha' | 'red' | 'green' | 'blue'): Promise<Tensor>
   /** SHA-256 of the file's bytes, in hex. */
   hash(name: string): Promise<string>
 }

@@ -6,7 +6,7 @@ export default ({ files }: Catalogue) =>
   defineNode({
     type: 'CheckpointLoaderSimple',
     category: 'loaders',
-    title: 'Load Checkpoint',
+    title: 'Checkpoint',
     description: 'Opens a checkpoint file: its diffusion model, its text encoder and its autoencoder.',
     inputs: { ckpt_name: widget(listed(() => files('checkpoints'))) },
     outputs: [MODEL, CLIP, VAE],

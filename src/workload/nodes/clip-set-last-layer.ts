@@ -6,7 +6,7 @@ import { present } from './support/present.ts'
 export default defineNode({
   type: 'CLIPSetLastLayer',
   category: 'conditioning',
-  title: 'CLIP Set Last Layer',
+  title: 'Clip Skip',
   description: 'Stops the text encoder at an earlier layer, counted from the end (clip skip).',
   inputs: { clip: link(CLIP), stop_at_clip_layer: widget(int({ default: -1, min: -24, max: -1, step: 1 })) },
   outputs: [CLIP],

@@ -6,7 +6,7 @@ import { present } from './support/present.ts'
 export default defineNode({
   type: 'CLIPTextEncode',
   category: 'conditioning',
-  title: 'CLIP Text Encode (Prompt)',
+  title: 'Text to Conditioning',
   description: 'Turns a text into conditioning; knows (weights:1.2) and embedding:names.',
   inputs: { text: widget(string({ multiline: true, dynamicPrompts: true })), clip: link(CLIP) },
   outputs: [CONDITIONING],

@@ -8,7 +8,7 @@ const side = () => widget(int({ default: 512, min: 16, max: MAX_RESOLUTION, step
 export default defineNode({
   type: 'EmptyLatentImage',
   category: 'latent',
-  title: 'Empty Latent Image',
+  title: 'Blank Latents',
   description: 'A blank canvas of latents to draw on; sides in pixels.',
   inputs: { width: side(), height: side(), batch_size: widget(int({ default: 1, min: 1, max: 4096 })) },
   outputs: [LATENT],

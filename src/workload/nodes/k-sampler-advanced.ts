@@ -1,6 +1,6 @@
 import { link, widget } from '../graph/node.ts'
 import { choice, float, int, seed } from '../graph/widget.ts'
-import { prepareNoise, sampleLatent, scheduleFor, stepRange } from '../sampling/driver.ts'
+import { fittedLatent, prepareNoise, sampleLatent, scheduleFor, stepRange } from '../sampling/driver.ts'
 import { zeros } from '../tensor/tensor.ts'
 import { type Catalogue, CONDITIONING, defineNode, LATENT, MODEL } from './support/define.ts'
 
@@ -8,7 +8,7 @@ export default ({ samplers, schedulers }: Catalogue) =>
   defineNode({
     type: 'KSamplerAdvanced',
     category: 'sampling',
-    title: 'KSampler (Advanced)',
+    title: 'Sampler over Part of the Steps',
     description: 'A KSampler that does a part of the steps, so that several can share one schedule.',
     inputs: {
       model: link(MODEL),
@@ -27,7 +27,8 @@ export default ({ samplers, schedulers }: Catalogue) =>
     },
     outputs: [LATENT],
     async run(inputs, { signal, progress }) {
-      const { model, latent_image: latent, positive, negative, cfg, steps, noise_seed } = inputs
+      const { model, positive, negative, cfg, steps, noise_seed } = inputs
+      const latent = fittedLatent(model, inputs.latent_image)
       const sampler = samplers.get(inputs.sampler_name)!
       const scheduler = schedulers.get(inputs.scheduler)!
       const sigmas = stepRange(scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise: 1 }), {

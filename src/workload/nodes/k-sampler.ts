@@ -1,13 +1,13 @@
 import { link, widget } from '../graph/node.ts'
 import { choice, float, int, seed } from '../graph/widget.ts'
-import { prepareNoise, sampleLatent, scheduleFor } from '../sampling/driver.ts'
+import { fittedLatent, prepareNoise, sampleLatent, scheduleFor } from '../sampling/driver.ts'
 import { type Catalogue, CONDITIONING, defineNode, LATENT, MODEL } from './support/define.ts'
 
 export default ({ samplers, schedulers }: Catalogue) =>
   defineNode({
     type: 'KSampler',
     category: 'sampling',
-    title: 'KSampler',
+    title: 'Sampler',
     description: 'Removes noise from latents step by step, steered by the positive and away from the negative text.',
     inputs: {
       model: link(MODEL),
@@ -23,7 +23,8 @@ export default ({ samplers, schedulers }: Catalogue) =>
     },
     outputs: [LATENT],
     async run(inputs, { signal, progress }) {
-      const { model, latent_image: latent, positive, negative, cfg, steps, denoise } = inputs
+      const { model, positive, negative, cfg, steps, denoise } = inputs
+      const latent = fittedLatent(model, inputs.latent_image)
       const sampler = samplers.get(inputs.sampler_name)!
       const scheduler = schedulers.get(inputs.scheduler)!
       const sigmas = scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise })

@@ -5,7 +5,7 @@ import { present } from './support/present.ts'
 export default defineNode({
   type: 'VAEDecode',
   category: 'latent',
-  title: 'VAE Decode',
+  title: 'Latents to Image',
   description: 'Turns latents into pixels.',
   inputs: { samples: link(LATENT), vae: link(VAE) },
   outputs: [IMAGE],

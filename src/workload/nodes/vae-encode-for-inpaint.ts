@@ -12,7 +12,7 @@ import { present } from './support/present.ts'
 export default defineNode({
   type: 'VAEEncodeForInpaint',
   category: 'latent/inpaint',
-  title: 'VAE Encode (for Inpainting)',
+  title: 'Image to Latents for Inpainting',
   description: 'Turns pixels into latents with the masked part greyed out, to be drawn anew.',
   inputs: {
     pixels: link(IMAGE),

@@ -6,7 +6,7 @@ import { present } from './support/present.ts'
 export default defineNode({
   type: 'VAEEncode',
   category: 'latent',
-  title: 'VAE Encode',
+  title: 'Image to Latents',
   description: 'Turns pixels into latents; sides are cut to multiples of eight.',
   inputs: { pixels: link(IMAGE), vae: link(VAE) },
   outputs: [LATENT],

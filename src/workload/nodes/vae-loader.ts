@@ -6,7 +6,7 @@ export default ({ files }: Catalogue) =>
   defineNode({
     type: 'VAELoader',
     category: 'loaders',
-    title: 'Load VAE',
+    title: 'Autoencoder from File',
     description: 'Opens an autoencoder from a file of its own.',
     inputs: { vae_name: widget(listed(async () => [...(await files('vae')), 'pixel_space'])) },
     outputs: [VAE],

@@ -1,5 +1,14 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, join } from 'node:path'
 import { messageOf, WorkloadError } from '../base/errors.ts'
 import { type OnnxRuntime, openOnnxSession } from './onnx-session.ts'
+
+/** Whether this installation has CUDA's provider library; asking ONNX Runtime for it in vain prints an error. */
+function hasCudaLibrary(): boolean {
+  const root = dirname(createRequire(import.meta.url).resolve('onnxruntime-node/package.json'))
+  return existsSync(join(root, 'bin/napi-v6', process.platform, process.arch, 'libonnxruntime_providers_cuda.so'))
+}
 
 /** What sessions run on. */
 export interface Provider {
@@ -27,7 +36,7 @@ export async function chooseProvider(
   probe: Uint8Array,
 ): Promise<Provider> {
   const cpu: Provider = { name: 'cpu', device: 0, threads }
-  if (wanted === 'cpu') return cpu
+  if (wanted === 'cpu' || (wanted === 'auto' && !hasCudaLibrary())) return cpu
   const cuda: Provider = { name: 'cuda', device, threads }
   try {
     const session = await openOnnxSession(ort, { name: 'probe', bytes: probe, files: [] }, cuda)

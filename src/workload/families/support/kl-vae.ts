@@ -1,7 +1,8 @@
 import { decoderGraph, encoderGraph, readAutoencoderConfig } from '../../architectures/autoencoder-kl.ts'
 import type { Vae } from '../../model/ports.ts'
+import { channelsFirst, channelsLast } from '../../tensor/channels.ts'
 import { rowsOf, stackRows, takeRows } from '../../tensor/rows.ts'
-import { type Tensor, tensor } from '../../tensor/tensor.ts'
+import { mapped, type Tensor, tensor } from '../../tensor/tensor.ts'
 import type { SafetensorsFile } from '../../weights/safetensors.ts'
 import { bytesOf, type WeightView } from '../../weights/weight-view.ts'
 import type { FamilyServices } from './family.ts'
@@ -21,10 +22,10 @@ export function createKlVae(file: SafetensorsFile, view: WeightView, { runtime, 
 
   const decodeOne = async (latents: Tensor) => {
     const { pixels } = await decoder.run({ latents })
-    return channelsLast(pixels!, (value) => Math.min(1, Math.max(0, (value + 1) / 2)))
+    return mapped(channelsLast(pixels!), (value) => Math.min(1, Math.max(0, (value + 1) / 2)))
   }
   const encodeOne = async (image: Tensor) => {
-    const { moments } = await encoder.run({ pixels: channelsFirst(image, (value) => value * 2 - 1) })
+    const { moments } = await encoder.run({ pixels: mapped(channelsFirst(opaque(image)), (value) => value * 2 - 1) })
     const { dims, data } = moments!
     return tensor([1, latentChannels, dims[2]!, dims[3]!], data.subarray(0, data.length / 2))
   }
@@ -42,20 +43,11 @@ async function rowByRow(t: Tensor, work: (row: Tensor) => Promise<Tensor>): Prom
   return stackRows(results, results.length)
 }
 
-/** `[1, C, H, W]` → `[1, H, W, C]`, each value through `f`. */
-function channelsLast({ dims, data }: Tensor, f: (value: number) => number): Tensor {
-  const [, channels = 0, height = 0, width = 0] = dims
-  const plane = height * width
-  const out = new Float32Array(data.length)
-  for (let c = 0; c < channels; c++) for (let i = 0; i < plane; i++) out[i * channels + c] = f(data[c * plane + i]!)
-  return tensor([1, height, width, channels], out)
-}
-
-/** `[1, H, W, C]` → `[1, 3, H, W]`, each value through `f`; channels beyond the third are left out. */
-function channelsFirst({ dims, data }: Tensor, f: (value: number) => number): Tensor {
-  const [, height = 0, width = 0, channels = 0] = dims
-  const plane = height * width
-  const out = new Float32Array(3 * plane)
-  for (let c = 0; c < 3; c++) for (let i = 0; i < plane; i++) out[c * plane + i] = f(data[i * channels + c]!)
-  return tensor([1, 3, height, width], out)
+/** `[N, H, W, C]` without the channels beyond the third. */
+function opaque(pixels: Tensor): Tensor {
+  const channels = pixels.dims[3]!
+  if (channels === 3) return pixels
+  const data = new Float32Array((pixels.data.length / channels) * 3)
+  for (let i = 0; i < data.length; i++) data[i] = pixels.data[Math.floor(i / 3) * channels + (i % 3)]!
+  return tensor([...pixels.dims.slice(0, 3), 3], data)
 }

@@ -1,0 +1,112 @@
+import { join, resolve } from 'node:path'
+import { z } from 'zod'
+
+/** Two folders up from this file, in `src` and in `dist` alike: the application's own folder. */
+const application = resolve(import.meta.dirname, '../..')
+
+const integer = (min: number, max = Number.MAX_SAFE_INTEGER) => z.coerce.number().int().min(min).max(max)
+const number = z.coerce.number().min(0)
+const boolean = z.enum(['true', 'false']).transform((text) => text === 'true')
+
+const environmentSchema = z.object({
+  HOST: z.string().default('::'),
+  PORT: integer(0, 65_535).default(3000),
+  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+  API_KEY: z.string().optional(),
+  MAX_BODY_SIZE_MB: integer(1, 500).default(100),
+  INPUT_MAX_MB: integer(1).default(100),
+  MAX_QUEUE_DEPTH: integer(0).default(0),
+  MAX_CONCURRENT_PROMPTS: integer(1).default(8),
+  PROMPT_TIMEOUT_S: number.max(1_000_000).default(3600),
+  SHUTDOWN_GRACE_S: number.max(1_000_000).default(25),
+  HEALTH_STALL_S: number.min(1).max(1_000_000).default(120),
+  PREPEND_FILENAMES: boolean.default(true),
+  COMFY_HOME: z.string().default(application),
+  INPUT_DIR: z.string().optional(),
+  OUTPUT_DIR: z.string().optional(),
+  MODEL_DIR: z.string().optional(),
+  CUSTOM_NODES_DIR: z.string().optional(),
+  WARMUP_PROMPT_FILE: z.string().optional(),
+  EXECUTION_PROVIDER: z.enum(['auto', 'cuda', 'cpu']).default('auto'),
+  DEVICES: z
+    .string()
+    .regex(/^\d+(,\d+)*$/, 'must be device numbers separated by commas, e.g. 0,1')
+    .default('0')
+    .transform((text) => text.split(',').map(Number)),
+  ENGINE_THREADS: integer(0, 1024).default(0),
+  RESULT_CACHE_MB: number.default(512),
+  MODEL_CACHE_GB: number.default(0),
+  MAX_BATCH: integer(1, 1024).default(8),
+})
+
+/** What an engine process is told; crosses as JSON, because only this file reads the environment. */
+export interface EngineConfig {
+  readonly provider: 'auto' | 'cuda' | 'cpu'
+  /** Number of the accelerator. */
+  readonly device: number
+  /** 0: as many as there are cores. */
+  readonly threads: number
+  readonly modelDir: string
+  readonly inputDir: string
+  readonly outputDir: string
+  readonly tempDir: string
+  readonly customNodesDir: string | undefined
+  readonly resultCacheBytes: number
+  /** 0: no limit. */
+  readonly modelCacheBytes: number
+  readonly maxBatch: number
+  readonly logLevel: z.infer<typeof environmentSchema>['LOG_LEVEL']
+}
+
+/** Reads the environment once, at start. A bad value throws one error that names every bad variable. */
+export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
+  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
+  const parsed = environmentSchema.safeParse(set)
+  if (!parsed.success) {
+    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
+    throw new Error(`the configuration is not valid:\n${faults.join('\n')}`)
+  }
+  const of = parsed.data
+  const folder = (named: string | undefined, name: string) => resolve(named ?? join(of.COMFY_HOME, name))
+  const modelDir = folder(of.MODEL_DIR, 'models')
+  const engine: Omit<EngineConfig, 'device'> = {
+    provider: of.EXECUTION_PROVIDER,
+    threads: of.ENGINE_THREADS,
+    modelDir,
+    inputDir: folder(of.INPUT_DIR, 'input'),
+    outputDir: folder(of.OUTPUT_DIR, 'output'),
+    tempDir: folder(undefined, 'temp'),
+    customNodesDir: of.CUSTOM_NODES_DIR === undefined ? undefined : resolve(of.CUSTOM_NODES_DIR),
+    resultCacheBytes: of.RESULT_CACHE_MB * 2 ** 20,
+    modelCacheBytes: of.MODEL_CACHE_GB * 2 ** 30,
+    maxBatch: of.MAX_BATCH,
+    logLevel: of.LOG_LEVEL,
+  }
+  return Object.freeze({
+    host: of.HOST,
+    port: of.PORT,
+    logLevel: of.LOG_LEVEL,
+    apiKey: of.API_KEY,
+    maxBodyBytes: of.MAX_BODY_SIZE_MB * 2 ** 20,
+    inputMaxBytes: of.INPUT_MAX_MB * 2 ** 20,
+    /** Prompts pending and running; 0: no limit. */
+    maxQueueDepth: of.MAX_QUEUE_DEPTH,
+    maxConcurrentPrompts: of.MAX_CONCURRENT_PROMPTS,
+    /** 0: none. */
+    promptTimeoutMs: of.PROMPT_TIMEOUT_S * 1000,
+    shutdownGraceMs: of.SHUTDOWN_GRACE_S * 1000,
+    stallMs: of.HEALTH_STALL_S * 1000,
+    prependFilenames: of.PREPEND_FILENAMES,
+    /** Where every job has a folder of its own. */
+    spool: join(engine.outputDir, 'spool'),
+    /** A file that was named must exist; the default is used when it is there. */
+    warmUp:
+      of.WARMUP_PROMPT_FILE === undefined
+        ? { file: join(modelDir, 'warmup.json'), required: false }
+        : { file: resolve(of.WARMUP_PROMPT_FILE), required: true },
+    engine,
+    engines: of.DEVICES.map((device): EngineConfig => ({ ...engine, device })),
+  })
+}
+
+export type Config = ReturnType<typeof readConfig>

@@ -1,0 +1,63 @@
+import { probeGraph } from './architectures/probe.ts'
+import { messageOf } from './base/errors.ts'
+import type { EngineConfig } from './config.ts'
+import { reportAlive } from './engine/channel.ts'
+import { serveEngine } from './engine/server.ts'
+import { createModelStore, loadFamilies } from './families/support/model-store.ts'
+import { createFamilyServices } from './families/support/services.ts'
+import { createResultCache } from './graph/cache.ts'
+import { loadFormats } from './image/format.ts'
+import type { ImageArtifact } from './image/images.ts'
+import { createImageSource } from './image/load.ts'
+import { createSpool } from './image/spool.ts'
+import { loadCatalogue } from './nodes/support/catalogue.ts'
+import type { NodeContext } from './nodes/support/define.ts'
+import { loadNodes } from './nodes/support/registry.ts'
+import { valueBytes } from './nodes/support/value-bytes.ts'
+import { createRuntime } from './runtime/runtime.ts'
+import { createModelFolders } from './weights/model-folders.ts'
+
+async function main(config: EngineConfig): Promise<void> {
+  const folders = createModelFolders(config.modelDir)
+  const [registry, formats, families, runtime] = await Promise.all([
+    loadCatalogue(folders.list, config.inputDir).then((catalogue) => loadNodes(catalogue, config.customNodesDir)),
+    loadFormats(),
+    loadFamilies(),
+    createRuntime({
+      wanted: config.provider,
+      device: config.device,
+      threads: config.threads,
+      maxBytes: config.modelCacheBytes,
+      maxBatch: config.maxBatch,
+      probe: probeGraph(),
+      onBlocking: reportAlive,
+    }),
+  ])
+  const models = createModelStore(folders, families, createFamilyServices(runtime, folders))
+
+  serveEngine<NodeContext>({
+    registry,
+    cache: createResultCache({ maxBytes: config.resultCacheBytes, sizeOf: valueBytes }),
+    contextFor: (run, { inputs }) => ({
+      ...run,
+      models,
+      images: createImageSource({
+        folders: [inputs, config.inputDir],
+        output: config.outputDir,
+        temp: config.tempDir,
+      }),
+    }),
+    spoolFor({ folder, id, prependId, convert, prompt, pngInfo }) {
+      const metadata = { prompt, ...pngInfo }
+      const spool = createSpool({ formats, folder, id, prependId, convert, metadata, now: () => new Date() })
+      return { save: (artifact) => spool.save(artifact as ImageArtifact) } // all that our nodes emit
+    },
+  })
+}
+
+try {
+  await main(JSON.parse(process.argv[2]!)) // written by the main process
+} catch (error) {
+  process.stderr.write(`the engine process cannot start: ${messageOf(error)}\n`)
+  process.exit(1)
+}

@@ -1,0 +1,72 @@
+import type { ConvertOutput } from '../../contracts/convert-output.ts'
+import type { ProblemCode } from '../../contracts/problem.ts'
+import type { Prompt } from '../../contracts/prompt.ts'
+import type { ErrorFacts } from '../base/errors.ts'
+
+/** One validated prompt and what becomes of its outputs. */
+export interface EngineJob {
+  /** The job's name, which begins the names of its files. */
+  readonly id: string
+  readonly prompt: Prompt
+  /** Ids of the nodes to end at, in the order of the prompt. */
+  readonly outputs: readonly string[]
+  /** The folder of the pictures that came with this prompt. */
+  readonly inputs: string
+  /** Where the encoded outputs go; made when there is one. */
+  readonly folder: string
+  /** Whether files are called `<id>_<prefix>` or just `<id>`. */
+  readonly prependId: boolean
+  readonly convert: ConvertOutput | undefined
+  /** The client's `extra_data.extra_pnginfo`. */
+  readonly pngInfo: Readonly<Record<string, unknown>> | undefined
+}
+
+/** What happens to a node, at an epoch time in milliseconds. */
+export interface NodeEvent {
+  readonly kind: 'cached' | 'started' | 'finished' | 'progress'
+  readonly node: string
+  readonly at: number
+  /** Of progress only. */
+  readonly value?: number
+  readonly max?: number
+}
+
+/** One encoded output. */
+export interface EngineFile {
+  /** As the client reads it: relative, with `/` between folders. */
+  readonly filename: string
+  readonly path: string
+  readonly bytes: number
+  readonly mime: string
+}
+
+/** What running a prompt gave. */
+export interface EngineResult {
+  /** In the order of the graph, then of the batch. */
+  readonly files: readonly EngineFile[]
+  /** When the nodes ran, in epoch milliseconds. */
+  readonly start: number
+  readonly end: number
+  /** How long encoding took, in milliseconds. */
+  readonly encodeTime: number
+}
+
+/** An error on its way between processes. */
+export interface Failure {
+  readonly code: ProblemCode
+  readonly message: string
+  readonly facts: ErrorFacts
+}
+
+/** Main process → engine process. */
+export type ToEngine =
+  | { readonly kind: 'run'; readonly run: string; readonly job: EngineJob }
+  | { readonly kind: 'cancel'; readonly run: string }
+
+/** Engine process → main process. Names of files, never pixels. Each is also a sign of life. */
+export type FromEngine =
+  | { readonly kind: 'ready' }
+  | { readonly kind: 'alive' }
+  | { readonly kind: 'event'; readonly run: string; readonly event: NodeEvent }
+  | { readonly kind: 'done'; readonly run: string; readonly result: EngineResult }
+  | { readonly kind: 'failed'; readonly run: string; readonly failure: Failure }

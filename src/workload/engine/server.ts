@@ -1,0 +1,95 @@
+import { messageOf, WorkloadError } from '../base/errors.ts'
+import type { ResultCache } from '../graph/cache.ts'
+import { execute } from '../graph/execute.ts'
+import type { NodeRegistry, RunContext } from '../graph/node.ts'
+import { reportAlive, tellHost } from './channel.ts'
+import type { EngineFile, EngineJob, EngineResult, Failure, ToEngine } from './protocol.ts'
+
+/** How often a process that is not blocked says so. */
+const ALIVE_MS = 1000
+
+export interface EngineServices<Context extends RunContext> {
+  readonly registry: NodeRegistry<Context>
+  readonly cache: ResultCache
+  /** What the nodes of `job` may touch. */
+  contextFor(run: RunContext, job: EngineJob): Context
+  /** Where the outputs of `job` are encoded and kept. */
+  spoolFor(job: EngineJob): { save(artifact: unknown): Promise<readonly EngineFile[]> }
+}
+
+/** Runs the prompts that the main process sends, as many at once as it sends. Ends when the main process is gone. */
+export function serveEngine<Context extends RunContext>(services: EngineServices<Context>): void {
+  const running = new Map<string, AbortController>()
+
+  const answer = async (run: string, job: EngineJob): Promise<void> => {
+    const cancel = new AbortController()
+    running.set(run, cancel)
+    try {
+      tellHost({ kind: 'done', run, result: await runJob(run, job, cancel.signal, services) })
+    } catch (error) {
+      tellHost({ kind: 'failed', run, failure: failureOf(error, cancel.signal) })
+    } finally {
+      running.delete(run)
+    }
+  }
+
+  process.on('message', (message: ToEngine) => {
+    if (message.kind === 'cancel') running.get(message.run)?.abort()
+    else void answer(message.run, message.job)
+  })
+  process.on('disconnect', () => process.exit())
+  // A signal to the whole process group is the main process's to answer: it lets prompts finish, then disconnects.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
+  setInterval(reportAlive, ALIVE_MS).unref()
+  tellHost({ kind: 'ready' })
+}
+
+async function runJob<Context extends RunContext>(
+  run: string,
+  job: EngineJob,
+  signal: AbortSignal,
+  { registry, cache, contextFor, spoolFor }: EngineServices<Context>,
+): Promise<EngineResult> {
+  const start = Date.now()
+  const emitted = await execute({
+    prompt: job.prompt,
+    outputs: job.outputs,
+    registry,
+    cache,
+    contextFor: (of) => contextFor(of, job),
+    signal,
+    pngInfo: job.pngInfo,
+    onEvent: (event) => tellHost({ kind: 'event', run, event: { ...event, at: Date.now() } }),
+  })
+  const end = Date.now()
+  const spool = spoolFor(job)
+  const files: EngineFile[] = []
+  for (const { node, artifacts } of emitted)
+    for (const artifact of artifacts) {
+      signal.throwIfAborted()
+      files.push(...(await spool.save(artifact).catch((error: unknown) => Promise.reject(ofNode(error, node, job)))))
+    }
+  return { files, start, end, encodeTime: Date.now() - end }
+}
+
+/** The spool knows no nodes; the client wants to know which one it was. */
+function ofNode(error: unknown, nodeId: string, { prompt }: EngineJob): unknown {
+  if (!(error instanceof WorkloadError)) return error
+  return new WorkloadError(error.code, error.message, {
+    ...error.facts,
+    nodeId,
+    nodeType: prompt[nodeId]?.class_type,
+    cause: error,
+  })
+}
+
+function failureOf(error: unknown, signal: AbortSignal): Failure {
+  if (signal.aborted) return { code: 'cancelled', message: 'the prompt was cancelled', facts: {} }
+  if (!(error instanceof WorkloadError)) return { code: 'internal', message: messageOf(error), facts: {} }
+  const { code, message, facts } = error
+  return { code: code === 'execution-failed' && isOutOfMemory(message) ? 'out-of-memory' : code, message, facts }
+}
+
+/** How V8, the C++ library, ONNX Runtime and CUDA say it. */
+const isOutOfMemory = (message: string): boolean =>
+  /array buffer allocation failed|bad_?\s?alloc|failed to allocate memory|out of memory/i.test(message)

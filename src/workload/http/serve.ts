@@ -1,0 +1,49 @@
+import { once } from 'node:events'
+import { createServer, type ServerResponse } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import type { Express } from 'express'
+
+/** Above the 100 s after which gateways drop a quiet connection, so that they and not we end it. */
+const KEEP_ALIVE_MS = 105_000
+
+export interface Listening {
+  readonly port: number
+  /** From now on each answer is the last of its connection. */
+  announceEnd(): void
+  /**
+   * Takes no new connections, lets the answers in progress finish, and resolves when all connections are closed: after
+   * `forceMs` by force, if given.
+   */
+  drain(forceMs?: number): Promise<void>
+}
+
+/** Serves `app`. Port 0 takes a free one. */
+export async function serve(app: Express, host: string, port: number): Promise<Listening> {
+  const answering = new Set<ServerResponse>()
+  let ending = false
+  // Without `Connection: close` a kept-alive connection holds the server open until it times out.
+  const isLast = (response: ServerResponse) => void (response.headersSent || response.setHeader('connection', 'close'))
+
+  const server = createServer({ keepAliveTimeout: KEEP_ALIVE_MS }, (request, response) => {
+    answering.add(response)
+    response.once('close', () => answering.delete(response))
+    if (ending) isLast(response)
+    app(request, response)
+  })
+  const announceEnd = () => {
+    ending = true
+    answering.forEach(isLast)
+  }
+  server.listen(port, host)
+  await once(server, 'listening')
+  return {
+    port: (server.address() as AddressInfo).port, // a server that listens on a port has one
+    announceEnd,
+    async drain(forceMs) {
+      announceEnd()
+      const late = forceMs === undefined ? undefined : setTimeout(() => server.closeAllConnections(), forceMs)
+      await new Promise((resolve) => server.close(resolve))
+      clearTimeout(late)
+    },
+  }
+}

@@ -1,0 +1,9 @@
+import { defineFormat } from '../format.ts'
+import { pipelineOf } from '../pixels.ts'
+
+export default defineFormat({
+  names: ['webp'],
+  mime: 'image/webp',
+  maxSide: 16_383,
+  encode: async (image, { progressive: _, ...options }) => (await pipelineOf(image)).webp(options).toBuffer(),
+})

@@ -1,0 +1,104 @@
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { ConvertOutput } from '../../contracts/convert-output.ts'
+import { messageOf, WorkloadError } from '../base/errors.ts'
+import { rowsOf } from '../tensor/rows.ts'
+import { checkPrefix, createFileNames, expandPrefix } from './file-names.ts'
+import type { Format } from './format.ts'
+import type { ImageArtifact } from './images.ts'
+import { pipelineOf, type RawImage, rawImage } from './pixels.ts'
+import { withTexts } from './png-text.ts'
+
+/** An encoded picture on disk. */
+export interface SpooledFile {
+  /** What the client is told; may contain folders. */
+  readonly filename: string
+  /** Absolute; says nothing of the file name, so that no prefix can lead anywhere. */
+  readonly path: string
+  readonly bytes: number
+  readonly mime: string
+}
+
+/** Where the pictures of one job wait, encoded, until they are delivered. */
+export interface Spool {
+  /** One file a row of the batch, in order; nothing for previews. A file appears only when it is whole. */
+  save(artifact: ImageArtifact): Promise<readonly SpooledFile[]>
+}
+
+export interface SpoolOptions {
+  readonly formats: ReadonlyMap<string, Format>
+  readonly folder: string
+  /** The job's id: letters, digits, `.`, `_` and `-`. */
+  readonly id: string
+  /** Whether names are `<id>_<prefix>` or `<id>` alone. */
+  readonly prependId: boolean
+  readonly convert?: ConvertOutput | undefined
+  /** Text chunks of unconverted PNG files, e.g. `prompt` and `workflow`. */
+  readonly metadata: Readonly<Record<string, unknown>>
+  readonly now: () => Date
+}
+
+/** A spool in `folder`, which is made when needed and may hold other jobs' files too. */
+export function createSpool({ formats, folder, id, prependId, convert, metadata, now }: SpoolOptions): Spool {
+  const names = createFileNames({ id, prependId })
+  const extension = convert?.format ?? 'png'
+  let files = 0
+
+  const encode = async (image: RawImage) => {
+    if (convert) return converted(image, convert, formats)
+    const png = await (await pipelineOf(image)).png({ compressionLevel: 4 }).toBuffer()
+    return { data: withTexts(png, metadata), mime: 'image/png' }
+  }
+
+  return {
+    async save({ pixels, prefix, retention }) {
+      if (retention === 'temp') return []
+      const fault = checkPrefix(prefix)
+      if (fault) throw new WorkloadError('path-not-allowed', `filename_prefix ${fault}`)
+      const [, height = 0, width = 0] = pixels.dims
+      const expanded = expandPrefix(prefix, { width, height, now: now() })
+      const planned = Array.from({ length: rowsOf(pixels) }, (_, row) => ({
+        row,
+        filename: names.next(expanded, row, extension),
+        path: resolve(folder, `${id}_${String(++files).padStart(5, '0')}.${extension}`),
+      }))
+      await mkdir(folder, { recursive: true })
+      const saved: SpooledFile[] = []
+      for (const { row, filename, path } of planned) {
+        const { data, mime } = await encode(rawImage(pixels, row))
+        await writeWhole(path, data)
+        saved.push({ filename, path, bytes: data.length, mime })
+      }
+      return saved
+    },
+  }
+}
+
+async function converted(image: RawImage, { format: name, options }: ConvertOutput, formats: SpoolOptions['formats']) {
+  const format = formats.get(name)
+  if (!format) throw new WorkloadError('conversion-failed', `this server has no encoder for ${name}`)
+  const { width, height } = image
+  if (Math.max(width, height) > format.maxSide)
+    throw new WorkloadError(
+      'conversion-failed',
+      `${name} allows at most ${format.maxSide} pixels a side, the image has ${width}×${height}`,
+    )
+  try {
+    return { data: await format.encode(image, options ?? {}), mime: format.mime }
+  } catch (cause) {
+    throw new WorkloadError('conversion-failed', `the image could not be encoded as ${name}: ${messageOf(cause)}`, {
+      cause,
+    })
+  }
+}
+
+async function writeWhole(path: string, data: Buffer): Promise<void> {
+  const part = `${path}.part`
+  try {
+    await writeFile(part, data)
+    await rename(part, path)
+  } catch (error) {
+    await rm(part, { force: true })
+    throw error
+  }
+}

@@ -1,0 +1,99 @@
+import { WorkloadError } from '../base/errors.ts'
+
+/** How long jobs that were told to stop may take to do so. */
+const LAST_MS = 2000
+/** Seconds after which to try a server again that starts, or another that does not drain. */
+const RETRY_S = 5
+
+/** A job's place among those that are pending or running. */
+export interface Admitted {
+  /** `waiting` is for an engine. */
+  stage: 'preparing' | 'waiting' | 'running'
+  /** Ends the job with `reason`, which its client reads. */
+  stop(reason: WorkloadError): void
+  /** Called when nothing of the job runs any more. */
+  leave(): void
+}
+
+/** Who may come in. */
+export interface Admission {
+  readonly stage: 'starting' | 'open' | 'draining'
+  readonly depth: number
+  readonly full: boolean
+  open(): void
+  /** Throws `not-ready`, `draining`, `queue-full` or `id-conflict`; `byRight` skips all but the last. */
+  enter(id: string, stop: (reason: WorkloadError) => void, byRight: boolean): Admitted
+  /** Lets nobody in any more. What waits fails; what runs is stopped after `graceMs`. Resolves when all have left. */
+  drain(graceMs: number): Promise<void>
+}
+
+/** `maxDepth` counts pending and running jobs, 0 is no limit; `now` gives milliseconds. */
+export function createAdmission(maxDepth: number, now: () => number): Admission {
+  const inside = new Map<string, Admitted>()
+  let stage: Admission['stage'] = 'starting'
+  let onEmpty: (() => void) | undefined
+  let meanStay = 2000
+
+  const admission: Admission = {
+    get stage() {
+      return stage
+    },
+    get depth() {
+      return inside.size
+    },
+    get full() {
+      return maxDepth > 0 && inside.size >= maxDepth
+    },
+    open() {
+      if (stage === 'starting') stage = 'open'
+    },
+    enter(id, stop, byRight) {
+      if (!byRight) refuse()
+      if (inside.has(id))
+        throw new WorkloadError('id-conflict', `a prompt with the id ${id} has not finished yet`, { location: 'id' })
+      const arrival = now()
+      const admitted: Admitted = {
+        stage: 'preparing',
+        stop,
+        leave() {
+          inside.delete(id)
+          meanStay += (now() - arrival - meanStay) / 8
+          if (inside.size === 0) onEmpty?.()
+        },
+      }
+      inside.set(id, admitted)
+      return admitted
+    },
+    async drain(graceMs) {
+      stage = 'draining'
+      if (inside.size === 0) return
+      const empty = new Promise<void>((resolve) => {
+        onEmpty = resolve
+      })
+      stopAll((job) => job.stage === 'waiting')
+      let late = setTimeout(() => {
+        stopAll(() => true)
+        late = setTimeout(() => onEmpty?.(), LAST_MS)
+      }, graceMs)
+      await empty
+      clearTimeout(late)
+    },
+  }
+  const refuse = (): void => {
+    if (stage === 'starting')
+      throw new WorkloadError('not-ready', 'the server is still starting', { retryAfter: RETRY_S })
+    if (stage === 'draining')
+      throw new WorkloadError('draining', 'the server is shutting down', { retryAfter: RETRY_S })
+    if (!admission.full) return
+    // Little's law: with `depth` jobs inside that stay `meanStay` each, one leaves every meanStay / depth.
+    const retryAfter = Math.max(1, Math.ceil(meanStay / inside.size / 1000))
+    throw new WorkloadError('queue-full', `${inside.size} prompts are pending or running, which is the limit`, {
+      retryAfter,
+    })
+  }
+  const stopAll = (which: (job: Admitted) => boolean): void => {
+    const reason = new WorkloadError('shutting-down', 'the server is shutting down', { retryAfter: RETRY_S })
+    for (const job of [...inside.values()].filter(which)) job.stop(reason)
+  }
+  return admission
+}

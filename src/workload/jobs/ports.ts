@@ -1,0 +1,28 @@
+import type { NodeErrors } from '../../contracts/problem.ts'
+import type { Prompt } from '../../contracts/prompt.ts'
+
+/** A prompt that may run. */
+export interface ValidPrompt {
+  /** With its literals coerced to their declared types. */
+  readonly prompt: Prompt
+  /** Ids of the good nodes that a prompt may end at, in the order of the prompt. */
+  readonly outputs: readonly string[]
+  /** What is wrong with the outputs that will not run; empty when all do. */
+  readonly nodeErrors: NodeErrors
+}
+
+/** What the main process knows of the nodes: their declarations. */
+export interface Declarations {
+  /** Throws `invalid-graph` with every fault. `inputs` is the folder of the pictures that came with the prompt. */
+  validate(prompt: Prompt, inputs: string): Promise<ValidPrompt>
+  /** ComfyUI's `/object_info` of every node. */
+  describe(): Promise<Readonly<Record<string, unknown>>>
+  /** The same of one class type; undefined when there is no such node. */
+  describeOne(classType: string): Promise<unknown>
+}
+
+/** The model files at this moment. */
+export interface ModelFolders {
+  readonly names: readonly string[]
+  list(folder: string): Promise<readonly string[]>
+}

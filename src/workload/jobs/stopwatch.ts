@@ -1,0 +1,53 @@
+import type { NodeStats, Stats } from '../../contracts/prompt.ts'
+import type { EngineResult, NodeEvent } from '../engine/protocol.ts'
+
+/** Takes the times of one job; `now` gives epoch milliseconds. */
+export interface Stopwatch {
+  /** The inputs are there and the prompt waits for an engine. */
+  queued(): void
+  /** An engine has taken it, perhaps for the second time. */
+  started(): void
+  note(event: NodeEvent): void
+  /** What a line of the log should tell. */
+  summary(): Readonly<Record<'duration_ms' | 'nodes_run' | 'nodes_cached', number>>
+  stats(result: EngineResult): Stats
+}
+
+/** Starts when it is made. */
+export function createStopwatch(now: () => number): Stopwatch {
+  const arrival = now()
+  let queuedAt = arrival
+  let startedAt: number | undefined
+  const nodes = new Map<string, NodeStats>()
+  return {
+    queued() {
+      queuedAt = now()
+    },
+    started() {
+      startedAt ??= now()
+      nodes.clear()
+    },
+    note({ kind, node, at }) {
+      if (kind === 'cached') nodes.set(node, { start: at, end: at, duration: 0, cached: true })
+      if (kind === 'started') nodes.set(node, { start: at, cached: false })
+      const start = nodes.get(node)?.start
+      if (kind === 'finished' && start !== undefined)
+        nodes.set(node, { start, end: at, duration: at - start, cached: false })
+    },
+    summary() {
+      const cached = [...nodes.values()].filter((node) => node.cached).length
+      return { duration_ms: now() - arrival, nodes_run: nodes.size - cached, nodes_cached: cached }
+    },
+    stats({ start, end, encodeTime }) {
+      return {
+        comfy_execution: { start, end, duration: end - start, nodes: Object.fromEntries(nodes) },
+        preprocess_time: queuedAt - arrival,
+        queue_time: (startedAt ?? queuedAt) - queuedAt,
+        comfy_round_trip_time: end - queuedAt,
+        postprocess_time: encodeTime,
+        upload_time: 0,
+        total_time: now() - arrival,
+      }
+    },
+  }
+}

@@ -1,0 +1,126 @@
+import { extname } from 'node:path'
+import { messageOf } from './base/errors.ts'
+import { createLog } from './base/log.ts'
+import { once } from './base/once.ts'
+import { type Config, readConfig } from './config.ts'
+import { createEngines } from './engine/dispatcher.ts'
+import { startEngine } from './engine/host.ts'
+import { describe, describeNode } from './graph/describe.ts'
+import { validate } from './graph/validate.ts'
+import { createApp } from './http/app.ts'
+import { serve } from './http/serve.ts'
+import { createImageSource } from './image/load.ts'
+import { createJobs, type Jobs } from './jobs/create-jobs.ts'
+import type { Declarations } from './jobs/ports.ts'
+import { readWarmUp } from './jobs/read-warm-up.ts'
+import { removeStaleFolders } from './jobs/stale-folders.ts'
+import { storeInlineMedia } from './media/inline.ts'
+import { loadCatalogue } from './nodes/support/catalogue.ts'
+import { loadNodes } from './nodes/support/registry.ts'
+import { createModelFolders } from './weights/model-folders.ts'
+
+/** How long idle connections may keep a server open that has nothing left to do. */
+const CLOSE_MS = 1000
+
+const say = (line: string): void => void process.stdout.write(`${line}\n`)
+const seconds = (from: number, to: number): string => `${((to - from) / 1000).toFixed(1)} s`
+
+/** Listens first, for that takes a moment and loading takes longer, then starts the engines and warms up. */
+async function main(config: Config): Promise<void> {
+  const began = performance.now()
+  const log = createLog(config.logLevel)
+  process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'))
+
+  const folders = createModelFolders(config.engine.modelDir)
+  const declarations = declare(config, folders.list)
+  const engines = createEngines(config.maxConcurrentPrompts, (onState) =>
+    config.engines.map((engine) =>
+      startEngine({ entry: engineEntry, config: engine, stallMs: config.stallMs, log, onState }),
+    ),
+  )
+  const { inputDir } = config.engine
+  const jobs = createJobs({
+    ...config,
+    engines,
+    declarations,
+    log,
+    storeMedia: (prompt, folder) => storeInlineMedia(prompt, { folder, inputDir, maxBytes: config.inputMaxBytes }),
+    now: Date.now,
+  })
+  const app = createApp({ ...config, jobs, declarations, models: folders, log })
+  const server = await serve(app, config.host, config.port)
+  say(`listening on http://${printable(config.host)}:${server.port}`)
+
+  const ending = new AbortController()
+  const stop = once(async () => {
+    ending.abort()
+    server.announceEnd()
+    await jobs.drain(config.shutdownGraceMs)
+    await server.drain(CLOSE_MS)
+    await engines.close()
+    process.exit(0)
+  })
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    process.on(signal, () => {
+      if (ending.signal.aborted) process.exit(1) // asked twice, so at once
+      void stop()
+    })
+
+  engines.start()
+  await Promise.all([declarations.load(), removeStaleFolders(config.spool, Date.now()), engines.whenReady()])
+  const loaded = performance.now()
+  const warmed = await warmUp(jobs, config, ending.signal).catch((error: unknown) => {
+    if (ending.signal.aborted) return undefined
+    log.error({ err: error, file: config.warmUp.file }, 'the warm-up failed')
+    say(`not ready: the warm-up with ${config.warmUp.file} failed: ${messageOf(error)}`)
+    return undefined
+  })
+  if (warmed === undefined || ending.signal.aborted) return
+  jobs.open()
+  const now = performance.now()
+  say(`ready in ${seconds(began, now)}${warmed ? ` (of which warm-up ${seconds(loaded, now)})` : ''}`)
+}
+
+/** False when there is nothing to warm up with. */
+async function warmUp(jobs: Jobs, config: Config, signal: AbortSignal): Promise<boolean> {
+  const body = await readWarmUp(config.warmUp)
+  if (body === undefined) return false
+  await jobs.warmUp(body, signal)
+  return true
+}
+
+/** The nodes as this process knows them: it validates and describes, the engines run. */
+function declare(
+  { engine: { customNodesDir, inputDir, outputDir, tempDir } }: Config,
+  files: (folder: string) => Promise<readonly string[]>,
+): Declarations & { load(): Promise<unknown> } {
+  const load = once(async () => loadNodes(await loadCatalogue(files, inputDir), customNodesDir))
+  return {
+    load,
+    async validate(prompt, inputs) {
+      const images = createImageSource({ folders: [inputs, inputDir], output: outputDir, temp: tempDir })
+      return validate(prompt, await load(), images)
+    },
+    async describe() {
+      return describe(await load())
+    },
+    async describeOne(classType) {
+      const node = (await load()).get(classType)
+      return node && describeNode(node)
+    },
+  }
+}
+
+/** A host as it stands in a URL that can be opened: `::` and `0.0.0.0` are every address, also this machine's own. */
+const printable = (host: string): string =>
+  host === '::' || host === '0.0.0.0' ? 'localhost' : host.includes(':') ? `[${host}]` : host
+
+// Beside this file, as .ts from source and as .js from dist.
+const engineEntry = new URL(`./engine-main${extname(import.meta.filename)}`, import.meta.url)
+
+try {
+  await main(readConfig())
+} catch (error) {
+  process.stderr.write(`easel cannot start: ${messageOf(error)}\n`)
+  process.exit(1)
+}

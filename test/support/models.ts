@@ -1,0 +1,18 @@
+import { loadFamilies } from '../../src/workload/families/support/model-store.ts'
+import { createFamilyServices } from '../../src/workload/families/support/services.ts'
+import type { Checkpoint } from '../../src/workload/model/ports.ts'
+import { createModelFolders } from '../../src/workload/weights/model-folders.ts'
+import { openSafetensors } from '../../src/workload/weights/safetensors.ts'
+import { cpuRuntime } from './runtime.ts'
+
+/** The checkpoint that comes with the project. */
+export const bundledCheckpoint = 'models/checkpoints/easel-demo.safetensors'
+
+/** A checkpoint file, opened by the family that recognises it. */
+export async function openCheckpoint(path: string): Promise<Checkpoint & { readonly family: string }> {
+  const file = await openSafetensors(path)
+  const family = [...(await loadFamilies()).values()].find((each) => each.matches(file))
+  if (!family) throw new Error(`no family recognises ${path}`)
+  const services = createFamilyServices(await cpuRuntime(), createModelFolders('models'))
+  return { family: family.name, ...family.open(file, services) }
+}

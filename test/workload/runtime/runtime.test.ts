@@ -1,0 +1,61 @@
+import { expect, it } from 'vitest'
+import { probeGraph } from '../../../src/workload/architectures/probe.ts'
+import { createGraph } from '../../../src/workload/onnx/graph-builder.ts'
+import { createRuntime, type LazySource } from '../../../src/workload/runtime/runtime.ts'
+import { filled } from '../../../src/workload/tensor/tensor.ts'
+
+const cpu = { wanted: 'cpu', device: 0, threads: 1, maxBatch: 4, probe: probeGraph() } as const
+
+/** A graph that says it has so many bytes of weights, and counts how often it is opened. */
+function source(key: string, weightBytes: number) {
+  const opened = { count: 0 }
+  const lazy: LazySource = {
+    key,
+    weightBytes,
+    async build() {
+      opened.count += 1
+      const graph = createGraph(key)
+      graph.output('y', graph.op('Neg', [graph.input('x', ['N'])]), ['N'])
+      return graph.finish() as never // no blobs: nothing is held in memory
+    },
+  }
+  return { lazy, opened }
+}
+
+it('opens a graph at its first run, once however many ask', async () => {
+  const { session } = await createRuntime({ ...cpu, maxBytes: 0 })
+  const { lazy, opened } = source('a', 1)
+  const made = session(lazy)
+  expect(opened.count).toBe(0)
+  await Promise.all([made.run({ x: filled([1], 1) }), session(lazy).run({ x: filled([1], 2) })])
+  expect(opened.count).toBe(1)
+})
+
+it('releases the session used least recently when the budget is full, and opens it again when it is needed', async () => {
+  const { session } = await createRuntime({ ...cpu, maxBytes: 20 })
+  const [a, b, c] = [source('a', 10), source('b', 10), source('c', 10)]
+  const [runA, runB, runC] = [a, b, c]
+    .map(({ lazy }) => session(lazy))
+    .map((made) => () => made.run({ x: filled([1], 1) }))
+  for (const run of [runA!, runB!, runA!, runC!, runA!, runB!]) await run()
+  expect([a.opened.count, b.opened.count, c.opened.count]).toEqual([1, 2, 1])
+})
+
+it('tells when the thread is about to be blocked and when it is free again', async () => {
+  const said: string[] = []
+  const { session } = await createRuntime({
+    ...cpu,
+    maxBytes: 0,
+    onBlocking: (what, phase) => said.push(`${phase} ${what}`),
+  })
+  await session(source('a', 1).lazy).run({ x: filled([1], 1) })
+  expect(said).toEqual(['begin opening a', 'end opening a', 'begin running a', 'end running a'])
+})
+
+it('falls back to the CPU when CUDA cannot be loaded, unless CUDA was demanded', async () => {
+  const options = { ...cpu, maxBytes: 0 }
+  const automatic = await createRuntime({ ...options, wanted: 'auto' })
+  if (automatic.provider.name === 'cuda') return // this machine has a device
+  expect(automatic.provider).toEqual({ name: 'cpu', device: 0, threads: 1 })
+  await expect(createRuntime({ ...options, wanted: 'cuda' })).rejects.toMatchObject({ code: 'not-ready' })
+})

@@ -1,0 +1,31 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { expect, it } from 'vitest'
+import { createModelFolders } from '../../../src/workload/weights/model-folders.ts'
+import { emptyFolder } from '../../support/folder.ts'
+
+it('lists model files below a folder and through links, sorted, and nothing else', async () => {
+  const root = await emptyFolder()
+  const blobs = await emptyFolder()
+  await mkdir(join(root, 'loras/sub'), { recursive: true })
+  for (const name of ['b.safetensors', 'sub/a.sft', 'readme.txt', '.hidden.safetensors'])
+    await writeFile(join(root, 'loras', name), '')
+  await writeFile(join(blobs, 'x.safetensors'), '')
+  await symlink(blobs, join(root, 'loras/linked'))
+  await symlink(root, join(blobs, 'circle'))
+  const folders = createModelFolders(root)
+  expect(await folders.list('loras')).toEqual(['b.safetensors', 'linked/x.safetensors', 'sub/a.sft'])
+  expect(await folders.list('vae')).toEqual([])
+})
+
+it('finds only what it lists, so that no name leads out of the folder', async () => {
+  const root = await emptyFolder()
+  await mkdir(join(root, 'clip'))
+  await writeFile(join(root, 'clip/t.safetensors'), '')
+  await writeFile(join(root, 'secret.safetensors'), '')
+  const folders = createModelFolders(root)
+  expect(await folders.find('text_encoders', 't.safetensors')).toBe(join(root, 'clip/t.safetensors'))
+  expect(await folders.find('clip', 't.safetensors')).toBe(join(root, 'clip/t.safetensors'))
+  for (const name of ['../secret.safetensors', '/etc/passwd', 'none.safetensors'])
+    expect(await folders.find('text_encoders', name)).toBeUndefined()
+})
