@@ -34,7 +34,8 @@ export async function serve(app: Express, host: string, port: number): Promise<L
     ending = true
     answering.forEach(isLast)
   }
-  server.listen(port, host)
+  // Without a host Node takes `::`, which is every address, and `0.0.0.0` where a machine has no IPv6.
+  server.listen(port, host === '::' ? undefined : host)
   await once(server, 'listening')
   return {
     port: (server.address() as AddressInfo).port, // a server that listens on a port has one
