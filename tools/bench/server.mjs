@@ -1,0 +1,75 @@
+// Starts the built server for a measurement and reads what it says of itself.
+import { spawn } from 'node:child_process'
+import { once } from 'node:events'
+import { readFileSync } from 'node:fs'
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join, resolve } from 'node:path'
+import { createInterface } from 'node:readline'
+
+/** The server on a free port; times are milliseconds since the process was spawned. */
+export async function startServer(environment = {}) {
+  const home = await mkdtemp(join(tmpdir(), 'easel-bench-'))
+  const began = performance.now()
+  const child = spawn(process.execPath, ['dist/workload/main.js'], {
+    env: {
+      ...process.env,
+      HOST: '127.0.0.1',
+      PORT: '0',
+      COMFY_HOME: home,
+      MODEL_DIR: resolve('models'),
+      LOG_LEVEL: 'debug',
+      ...environment,
+    },
+    stdio: ['ignore', 'pipe', 'inherit'],
+  })
+  let blocked = 0
+  const waiting = []
+  createInterface({ input: child.stdout }).on('line', (line) => {
+    if (line.includes('"msg":"blocked"')) blocked += JSON.parse(line).ms
+    for (const wait of waiting) wait(line)
+  })
+  const said = (pattern) =>
+    new Promise((found) => waiting.push((line) => pattern.test(line) && found({ line, at: performance.now() - began })))
+  const [listening, ready] = [said(/^listening on/), said(/^ready in/)]
+  const { line, at: listeningAfter } = await listening
+  const { at: readyAfter } = await ready
+  const url = /http\S+/.exec(line)[0]
+  return {
+    listeningAfter,
+    readyAfter,
+    /** Milliseconds that the engine has spent inside ONNX Runtime so far. */
+    blocked: () => blocked,
+    async draw(prompt) {
+      const from = performance.now()
+      const response = await fetch(`${url}/prompt`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ prompt }),
+      })
+      const answer = await response.json()
+      if (response.status !== 200) throw new Error(answer.detail)
+      return { answer, wall: performance.now() - from }
+    },
+    /** The largest resident size that the server and its engines ever had, in bytes. */
+    peakMemory: () => [child.pid, ...childrenOf(child.pid)].reduce((sum, pid) => sum + peakOf(pid), 0),
+    async stop() {
+      child.kill('SIGTERM')
+      await once(child, 'close')
+      await rm(home, { recursive: true, force: true })
+    },
+  }
+}
+
+const childrenOf = (pid) =>
+  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
+
+const peakOf = (pid) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024
+
+export const median = (values) => values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)]
+
+/** `rows` of equal length as a Markdown table. */
+export function table(head, rows) {
+  const line = (cells) => `| ${cells.join(' | ')} |`
+  return [line(head), line(head.map(() => '---')), ...rows.map(line)].join('\n')
+}
