@@ -7,6 +7,7 @@ COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
 COPY src ./src
+COPY tools/setup.mjs ./tools/setup.mjs
 RUN npm run build && npm prune --omit=dev
 # npm ships ONNX Runtime's CPU library; CUDA's providers are fetched by the package's own script.
 ARG ORT_CUDA=0

@@ -1,6 +1,8 @@
 import { probeGraph } from './architectures/probe.ts'
 import { messageOf } from './base/errors.ts'
+import { createLog } from './base/log.ts'
 import type { EngineConfig } from './config.ts'
+import { watchBlocking } from './engine/blocking.ts'
 import { reportAlive } from './engine/channel.ts'
 import { serveEngine } from './engine/server.ts'
 import { createModelStore, loadFamilies } from './families/support/model-store.ts'
@@ -18,6 +20,7 @@ import { createRuntime } from './runtime/runtime.ts'
 import { createModelFolders } from './weights/model-folders.ts'
 
 async function main(config: EngineConfig): Promise<void> {
+  const log = createLog(config.logLevel, { process: 'engine', device: config.device })
   const folders = createModelFolders(config.modelDir)
   const [registry, formats, families, runtime] = await Promise.all([
     loadCatalogue(folders.list, config.inputDir).then((catalogue) => loadNodes(catalogue, config.customNodesDir)),
@@ -30,10 +33,10 @@ async function main(config: EngineConfig): Promise<void> {
       maxBytes: config.modelCacheBytes,
       maxBatch: config.maxBatch,
       probe: probeGraph(),
-      onBlocking: reportAlive,
+      onBlocking: watchBlocking(reportAlive, log),
     }),
   ])
-  const models = createModelStore(folders, families, createFamilyServices(runtime, folders))
+  const models = createModelStore(folders, families, createFamilyServices(runtime, folders, log))
 
   serveEngine<NodeContext>({
     registry,

@@ -1,3 +1,4 @@
+import { silentLog } from '../../src/workload/base/log.ts'
 import { loadFamilies } from '../../src/workload/families/support/model-store.ts'
 import { createFamilyServices } from '../../src/workload/families/support/services.ts'
 import type { Checkpoint } from '../../src/workload/model/ports.ts'
@@ -13,6 +14,6 @@ export async function openCheckpoint(path: string): Promise<Checkpoint & { reado
   const file = await openSafetensors(path)
   const family = [...(await loadFamilies()).values()].find((each) => each.matches(file))
   if (!family) throw new Error(`no family recognises ${path}`)
-  const services = createFamilyServices(await cpuRuntime(), createModelFolders('models'))
+  const services = createFamilyServices(await cpuRuntime(), createModelFolders('models'), silentLog)
   return { family: family.name, ...family.open(file, services) }
 }

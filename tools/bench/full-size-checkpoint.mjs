@@ -1,12 +1,19 @@
 // Writes a checkpoint of full Stable Diffusion 1.5 size with random weights (860 M parameters in the UNet, 123 M in the
 // text encoder, 84 M in the autoencoder), to measure what a real one costs: node full-size-checkpoint.mjs out.safetensors
-import { open } from 'node:fs/promises'
+
 import { randomFillSync } from 'node:crypto'
+import { open } from 'node:fs/promises'
 import { argv, stdout } from 'node:process'
 import { pathToFileURL } from 'node:url'
 
-const norm = (key, width) => [[`${key}.weight`, [width]], [`${key}.bias`, [width]]]
-const conv = (key, from, to, side) => [[`${key}.weight`, [to, from, side, side]], [`${key}.bias`, [to]]]
+const norm = (key, width) => [
+  [`${key}.weight`, [width]],
+  [`${key}.bias`, [width]],
+]
+const conv = (key, from, to, side) => [
+  [`${key}.weight`, [to, from, side, side]],
+  [`${key}.bias`, [to]],
+]
 const linear = (key, from, to, bias = true) => [[`${key}.weight`, [to, from]], ...(bias ? [[`${key}.bias`, [to]]] : [])]
 
 function unetBlock(key, from, to, embedding) {
@@ -61,7 +68,10 @@ function unet(channels, multipliers, attended, context) {
     entries.push(...conv(`input_blocks.${block++}.0.op`, width, width, 3))
     skips.push(width)
   }
-  entries.push(...unetBlock('middle_block.0', width, width, embedding), ...transformer('middle_block.1', width, context))
+  entries.push(
+    ...unetBlock('middle_block.0', width, width, embedding),
+    ...transformer('middle_block.1', width, context),
+  )
   entries.push(...unetBlock('middle_block.2', width, width, embedding))
   block = 0
   for (const [level, multiplier] of [...multipliers.entries()].reverse()) {
@@ -102,7 +112,11 @@ function autoencoder(channels, multipliers) {
     if (level < multipliers.length - 1) entries.push(...conv(`encoder.down.${level}.downsample.conv`, width, width, 3))
   }
   entries.push(...middle('encoder'), ...norm('encoder.norm_out', top), ...conv('encoder.conv_out', top, 8, 3))
-  entries.push(...conv('quant_conv', 8, 8, 1), ...conv('post_quant_conv', 4, 4, 1), ...conv('decoder.conv_in', 4, top, 3))
+  entries.push(
+    ...conv('quant_conv', 8, 8, 1),
+    ...conv('post_quant_conv', 4, 4, 1),
+    ...conv('decoder.conv_in', 4, top, 3),
+  )
   entries.push(...middle('decoder'))
   for (const [level, multiplier] of [...multipliers.entries()].reverse()) {
     for (let i = 0; i < 3; i++, width = channels * multiplier)

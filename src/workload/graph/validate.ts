@@ -39,7 +39,7 @@ export async function validate<Context, Check>(
   const outputs = [...nodes.keys()].filter((id) => registry.get(nodes.get(id)!.class_type)?.output)
   if (outputs.length === 0 && missing.length === 0) {
     const fault = noOutputs()
-    throw new WorkloadError('no-output-node', fault.message, { graphFault: fault })
+    throw new WorkloadError('no-output-node', fault.message, { graphFault: fault, location: 'prompt' })
   }
 
   const { inspect, inspected } = createInspector(nodes, registry, host)

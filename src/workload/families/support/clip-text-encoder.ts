@@ -39,6 +39,7 @@ export function createClipTextEncoder(parts: ClipTextParts, services: FamilyServ
         tokenizer: await services.tokenizer(),
         pad,
         findEmbedding: (name: string) => services.embeddings.find(name, key),
+        onMissing: services.onMissingEmbedding,
       }
       const chunks = await chunkPrompt(text, reader)
       const place = layer < 0 && -layer <= layers ? layers + layer : layers - 1

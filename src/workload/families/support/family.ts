@@ -16,6 +16,8 @@ export interface FamilyServices {
   }
   tokenizer(): Promise<ClipTokenizer>
   readonly embeddings: Embeddings
+  /** Told the name of an embedding that a prompt wants and no file has; the prompt goes on without it. */
+  onMissingEmbedding(name: string): void
 }
 
 /** A kind of checkpoint, recognised by the names and shapes of its tensors. One file or folder each. */

@@ -1,5 +1,6 @@
 import { autoencoderLowering, networkLowering, textEncoderLowering } from '../../architectures/lowerings.ts'
 import { WorkloadError } from '../../base/errors.ts'
+import type { Log } from '../../base/log.ts'
 import { once } from '../../base/once.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { ModelFolders } from '../../weights/model-folders.ts'
@@ -9,7 +10,7 @@ import { createEmbeddings } from './embeddings.ts'
 import type { FamilyServices } from './family.ts'
 
 /** What every family builds with, for one device and one set of model folders. */
-export function createFamilyServices(runtime: Runtime, folders: ModelFolders): FamilyServices {
+export function createFamilyServices(runtime: Runtime, folders: ModelFolders, log: Pick<Log, 'warn'>): FamilyServices {
   const device = runtime.provider.name
   return {
     runtime,
@@ -19,6 +20,7 @@ export function createFamilyServices(runtime: Runtime, folders: ModelFolders): F
       autoencoder: autoencoderLowering(device),
     },
     tokenizer: once(loadClipTokenizer),
+    onMissingEmbedding: (name) => log.warn({ embedding: name }, 'the prompt names an embedding that is not there'),
     embeddings: createEmbeddings({
       files: () => folders.list('embeddings'),
       async open(name) {
