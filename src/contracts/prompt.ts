@@ -46,6 +46,8 @@ export const statsSchema = z.object({
   upload_time: z.number(),
   /** Of the round trip, the wait for a free place in an engine. */
   queue_time: z.number().optional(),
+  /** Inside ONNX Runtime while this prompt ran; shared with prompts that ran beside it. */
+  inference_time: z.number().optional(),
   total_time: z.number(),
 })
 

@@ -3,7 +3,7 @@ import { messageOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import type { EngineConfig } from './config.ts'
 import { watchBlocking } from './engine/blocking.ts'
-import { reportAlive } from './engine/channel.ts'
+import { aliveReporter } from './engine/channel.ts'
 import { serveEngine } from './engine/server.ts'
 import { createModelStore, loadFamilies } from './families/support/model-store.ts'
 import { createFamilyServices } from './families/support/services.ts'
@@ -22,6 +22,7 @@ import { createModelFolders } from './weights/model-folders.ts'
 async function main(config: EngineConfig): Promise<void> {
   const log = createLog(config.logLevel, { process: 'engine', device: config.device })
   const folders = createModelFolders(config.modelDir)
+  const blocking = watchBlocking(aliveReporter())
   const [registry, formats, families, runtime] = await Promise.all([
     loadCatalogue(folders.list, config.inputDir).then((catalogue) => loadNodes(catalogue, config.customNodesDir)),
     loadFormats(),
@@ -33,13 +34,14 @@ async function main(config: EngineConfig): Promise<void> {
       maxBytes: config.modelCacheBytes,
       maxBatch: config.maxBatch,
       probe: probeGraph(),
-      onBlocking: watchBlocking(reportAlive, log),
+      onBlocking: blocking.onBlocking,
     }),
   ])
   const models = createModelStore(folders, families, createFamilyServices(runtime, folders, log))
 
   serveEngine<NodeContext>({
     registry,
+    blockedTime: blocking.total,
     cache: createResultCache({ maxBytes: config.resultCacheBytes, sizeOf: valueBytes }),
     contextFor: (run, { inputs }) => ({
       ...run,

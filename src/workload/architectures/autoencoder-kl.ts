@@ -19,7 +19,10 @@ export function readAutoencoderConfig(view: WeightView): AutoencoderConfig {
   }
 }
 
-/** The decoder of the KL autoencoder: `latents` `[N, Z, h, w]` → `pixels` `[N, 3, H, W]`, about -1 to 1. */
+/**
+ * The decoder of the KL autoencoder: `latents` `[N, Z, h, w]` → `decoded` `[N, 3, H, W]`, about -1 to 1, and `pixels`
+ * `[N, H, W, 3]`, the same brought to 0 to 1 and cut off there.
+ */
 export function decoderGraph(view: WeightView, lower: LoweringFor): GraphModel {
   const { latentChannels } = readAutoencoderConfig(view)
   const lowering = lower('vae_decoder', view)
@@ -32,8 +35,16 @@ export function decoderGraph(view: WeightView, lower: LoweringFor): GraphModel {
     if (view.has(`${key}.upsample.conv.weight`)) h = lowering.conv(lowering.upsample(h), `${key}.upsample.conv`)
   }
   h = lowering.conv(lowering.groupNorm(h, 'decoder.norm_out', EPSILON, 'silu'), 'decoder.conv_out')
-  lowering.graph.output('pixels', lowering.toImage(h), imageAxes(3))
-  return lowering.graph.finish()
+  const decoded = lowering.toImage(h)
+  const { op, constant, output, finish } = lowering.graph
+  const [half, nought, one] = [0.5, 0, 1].map((value) => constant([], Float32Array.of(value))) as [Wire, Wire, Wire]
+  const halved = op('Add', [
+    op('Mul', [op('Transpose', [decoded], { attributes: { perm: [0, 2, 3, 1] } }), half]),
+    half,
+  ])
+  output('decoded', decoded, imageAxes(3))
+  output('pixels', op('Clip', [halved, nought, one]), ['N', 'H', 'W', 3])
+  return finish()
 }
 
 /**

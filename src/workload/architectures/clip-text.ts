@@ -51,7 +51,7 @@ export function clipTextGraph(
   const chosen = lowering.fromTokens(graph.input('layer', ['N', layers]))
   const end = lowering.fromTokens(graph.input('end', chunk))
 
-  const looked = op('Gather', [lowering.weight('embeddings.token_embedding.weight'), ids])
+  const looked = lowering.lookup('embeddings.token_embedding.weight', ids)
   let h = lowering.add(op('Mul', [looked, kept]), vectors)
   h = lowering.add(h, lowering.weight('embeddings.position_embedding.weight'))
   const states: Wire[] = []

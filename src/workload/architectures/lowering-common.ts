@@ -2,6 +2,7 @@ import { float } from '../onnx/attributes.ts'
 import type { GraphBuilder, Wire } from '../onnx/graph-builder.ts'
 import type { WeightView } from '../weights/weight-view.ts'
 import type { Lowering } from './lowering.ts'
+import type { StoredWeights } from './stored-weights.ts'
 
 /** Groups of every group normalisation in these networks. */
 export const GROUPS = 32
@@ -9,12 +10,13 @@ export const GROUPS = 32
 const microsoft = { domain: 'com.microsoft' }
 
 /** Layers over tokens and vectors: the operators that both execution providers have kernels for. */
-export function common(graph: GraphBuilder, view: WeightView, weight: (key: string) => Wire) {
+export function common(graph: GraphBuilder, view: WeightView, weight: StoredWeights) {
   const { op, ops } = graph
   const gelu = (x: Wire): Wire => op('Gelu', [x], microsoft)
   const layers = {
     graph,
-    weight,
+    weight: (key) => weight(key),
+    lookup: (key, ids) => weight.rows(key, ids),
     layerNorm: (x, key) =>
       op('LayerNormalization', [x, weight(`${key}.weight`), weight(`${key}.bias`)], {
         attributes: { epsilon: float(1e-5) },

@@ -21,6 +21,8 @@ export interface Lowering {
   toTokens(x: Wire): Wire
   /** The weights `key` themselves, in the lowering's element type. */
   weight(key: string): Wire
+  /** The rows of table `key` `[V, C]` at `ids` (int64); the table stays as it is stored. */
+  lookup(key: string, ids: Wire): Wire
   conv(x: Wire, key: string, options?: { readonly stride?: number; readonly padding?: Padding }): Wire
   /** Group normalisation with 32 groups (Wu and He, 2018), with SiLU behind it if wanted. */
   groupNorm(x: Wire, key: string, epsilon: number, activation?: 'silu'): Wire

@@ -22,6 +22,8 @@ export interface StoredWeights {
   (key: string, dims?: readonly number[]): Wire
   /** A convolution's `[O, I, H, W]` as `[O, H, W, I]`, rearranged when the session is opened. */
   channelsLast(key: string): Wire
+  /** The rows of a table at `ids`, cast behind the look-up: a table may be large and its rows few. */
+  rows(key: string, ids: Wire): Wire
 }
 
 /**
@@ -60,5 +62,9 @@ export function storedWeights(
     remembered(`${key}[${dims}]`, () => casts(graph.external(key, typeOf(key), dims, view.get(key)), typeOf(key)))
   const channelsLast = (key: string) =>
     remembered(`${key} channels last`, () => casts(graph.channelsLast(key, typeOf(key), view.get(key)), typeOf(key)))
-  return Object.assign(stored, { channelsLast })
+  const rows = (key: string, ids: Wire) => {
+    const table = graph.external(key, typeOf(key), view.get(key).dims, view.get(key))
+    return casts(graph.op('Gather', [table, ids]), typeOf(key))
+  }
+  return Object.assign(stored, { channelsLast, rows })
 }

@@ -1,14 +1,20 @@
-import type { Log } from '../base/log.ts'
+/** Watches the calls that block the thread; such calls never overlap on one thread. */
+export interface BlockingWatch {
+  /** To be told before and after each. */
+  onBlocking(what: string, phase: 'begin' | 'end'): void
+  /** Milliseconds that the thread has been blocked since the process began. */
+  total(): number
+}
 
-/**
- * To be told before and after each call that blocks the thread: gives a sign of life both times and writes how long it
- * took, which is what remains of a run when everything else is subtracted. Such calls never overlap on one thread.
- */
-export function watchBlocking(reportAlive: () => void, log: Pick<Log, 'debug'>) {
-  let began = 0
-  return (what: string, phase: 'begin' | 'end'): void => {
-    reportAlive()
-    if (phase === 'begin') began = performance.now()
-    else log.debug({ what, ms: performance.now() - began }, 'blocked')
+/** Gives a sign of life before and after each blocking call and adds up how long they took. */
+export function watchBlocking(reportAlive: () => void): BlockingWatch {
+  let [began, total] = [0, 0]
+  return {
+    onBlocking(_what, phase) {
+      reportAlive()
+      if (phase === 'begin') began = performance.now()
+      else total += performance.now() - began
+    },
+    total: () => total,
   }
 }

@@ -1,3 +1,4 @@
+import { throttled } from '../base/throttle.ts'
 import type { FromEngine } from './protocol.ts'
 
 /** Tells the main process something. Without one (it has ended, or this is a test) nobody is told. */
@@ -6,5 +7,13 @@ export function tellHost(message: FromEngine): void {
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
 }
 
-/** To be called before and after what blocks the thread for long: from the last sign of life the host counts silence. */
-export const reportAlive = (): void => tellHost({ kind: 'alive' })
+/** Signs of life closer together than this tell nothing more. */
+const ALIVE_MS = 250
+
+/** Makes what is to be called before and after what blocks the thread for long: from the last sign of life the host counts silence. */
+export const aliveReporter = (): (() => void) =>
+  throttled(
+    () => tellHost({ kind: 'alive' }),
+    ALIVE_MS,
+    () => performance.now(),
+  )

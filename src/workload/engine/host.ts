@@ -84,8 +84,10 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
     if (message.kind === 'ready') {
       failedStarts = 0
       become('ready')
-    } else if (message.kind === 'event') running.get(message.run)?.onEvent?.(message.event)
-    else if (message.kind === 'done') settle(message.run)?.resolve(message.result)
+    } else if (message.kind === 'events') {
+      const onEvent = running.get(message.run)?.onEvent
+      if (onEvent) message.events.forEach(onEvent)
+    } else if (message.kind === 'done') settle(message.run)?.resolve(message.result)
     else if (message.kind === 'failed') {
       const { code, message: text, facts } = message.failure
       settle(message.run)?.reject(new WorkloadError(code, text, facts))

@@ -49,6 +49,8 @@ export interface EngineResult {
   readonly end: number
   /** How long encoding took, in milliseconds. */
   readonly encodeTime: number
+  /** How long ONNX Runtime held the thread meanwhile, in milliseconds; shared with prompts that ran beside this one. */
+  readonly inferenceTime: number
 }
 
 /** An error on its way between processes. */
@@ -67,6 +69,6 @@ export type ToEngine =
 export type FromEngine =
   | { readonly kind: 'ready' }
   | { readonly kind: 'alive' }
-  | { readonly kind: 'event'; readonly run: string; readonly event: NodeEvent }
+  | { readonly kind: 'events'; readonly run: string; readonly events: readonly NodeEvent[] }
   | { readonly kind: 'done'; readonly run: string; readonly result: EngineResult }
   | { readonly kind: 'failed'; readonly run: string; readonly failure: Failure }

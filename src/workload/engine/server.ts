@@ -2,13 +2,16 @@ import { messageOf, WorkloadError } from '../base/errors.ts'
 import type { ResultCache } from '../graph/cache.ts'
 import { execute } from '../graph/execute.ts'
 import type { NodeRegistry, RunContext } from '../graph/node.ts'
-import { reportAlive, tellHost } from './channel.ts'
+import { aliveReporter, tellHost } from './channel.ts'
+import { createEventLine } from './event-line.ts'
 import type { EngineFile, EngineJob, EngineResult, Failure, ToEngine } from './protocol.ts'
 
 /** How often a process that is not blocked says so. */
 const ALIVE_MS = 1000
 
 export interface EngineServices<Context extends RunContext> {
+  /** Milliseconds that ONNX Runtime has held the thread since the process began. */
+  blockedTime(): number
   readonly registry: NodeRegistry<Context>
   readonly cache: ResultCache
   /** What the nodes of `job` may touch. */
@@ -40,7 +43,7 @@ export function serveEngine<Context extends RunContext>(services: EngineServices
   process.on('disconnect', () => process.exit())
   // A signal to the whole process group is the main process's to answer: it lets prompts finish, then disconnects.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
-  setInterval(reportAlive, ALIVE_MS).unref()
+  setInterval(aliveReporter(), ALIVE_MS).unref()
   tellHost({ kind: 'ready' })
 }
 
@@ -48,9 +51,10 @@ async function runJob<Context extends RunContext>(
   run: string,
   job: EngineJob,
   signal: AbortSignal,
-  { registry, cache, contextFor, spoolFor }: EngineServices<Context>,
+  { registry, cache, contextFor, spoolFor, blockedTime }: EngineServices<Context>,
 ): Promise<EngineResult> {
   const start = Date.now()
+  const blocked = blockedTime()
   const emitted = await execute({
     prompt: job.prompt,
     outputs: job.outputs,
@@ -59,9 +63,10 @@ async function runJob<Context extends RunContext>(
     contextFor: (of) => contextFor(of, job),
     signal,
     pngInfo: job.pngInfo,
-    onEvent: (event) => tellHost({ kind: 'event', run, event: { ...event, at: Date.now() } }),
+    onEvent: createEventLine(run),
   })
   const end = Date.now()
+  const inferenceTime = blockedTime() - blocked
   const spool = spoolFor(job)
   const files: EngineFile[] = []
   for (const { node, artifacts } of emitted)
@@ -69,7 +74,7 @@ async function runJob<Context extends RunContext>(
       signal.throwIfAborted()
       files.push(...(await spool.save(artifact).catch((error: unknown) => Promise.reject(ofNode(error, node, job)))))
     }
-  return { files, start, end, encodeTime: Date.now() - end }
+  return { files, start, end, encodeTime: Date.now() - end, inferenceTime }
 }
 
 /** The spool knows no nodes; the client wants to know which one it was. */

@@ -38,12 +38,13 @@ export function createStopwatch(now: () => number): Stopwatch {
       const cached = [...nodes.values()].filter((node) => node.cached).length
       return { duration_ms: now() - arrival, nodes_run: nodes.size - cached, nodes_cached: cached }
     },
-    stats({ start, end, encodeTime }) {
+    stats({ start, end, encodeTime, inferenceTime }) {
       return {
         comfy_execution: { start, end, duration: end - start, nodes: Object.fromEntries(nodes) },
         preprocess_time: queuedAt - arrival,
         queue_time: (startedAt ?? queuedAt) - queuedAt,
         comfy_round_trip_time: end - queuedAt,
+        inference_time: Math.round(inferenceTime),
         postprocess_time: encodeTime,
         upload_time: 0,
         total_time: now() - arrival,

@@ -69,8 +69,8 @@ describe.each(lowerings)('autoencoder %s', (_device, lower, rewrite) => {
 
   it('decodes as the reference', async () => {
     const session = await sessionOf(decoderGraph(await viewOfGolden('vae'), lower), rewrite)
-    const { pixels } = await session.run({ latents: goldenInput('z', [1, 4, 8, 6]) })
-    expect(deviation(pixels!, goldenModels.vae!.decode as Summary)).toBeLessThan(1e-3)
+    const { decoded } = await session.run({ latents: goldenInput('z', [1, 4, 8, 6]) })
+    expect(deviation(decoded!, goldenModels.vae!.decode as Summary)).toBeLessThan(1e-3)
   })
 })
 

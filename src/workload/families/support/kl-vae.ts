@@ -1,6 +1,6 @@
 import { decoderGraph, encoderGraph, readAutoencoderConfig } from '../../architectures/autoencoder-kl.ts'
 import type { Vae } from '../../model/ports.ts'
-import { channelsFirst, channelsLast } from '../../tensor/channels.ts'
+import { channelsFirst } from '../../tensor/channels.ts'
 import { rowsOf, stackRows, takeRows } from '../../tensor/rows.ts'
 import { mapped, type Tensor, tensor } from '../../tensor/tensor.ts'
 import type { SafetensorsFile } from '../../weights/safetensors.ts'
@@ -22,7 +22,7 @@ export function createKlVae(file: SafetensorsFile, view: WeightView, { runtime, 
 
   const decodeOne = async (latents: Tensor) => {
     const { pixels } = await decoder.run({ latents })
-    return mapped(channelsLast(pixels!), (value) => Math.min(1, Math.max(0, (value + 1) / 2)))
+    return pixels!
   }
   const encodeOne = async (image: Tensor) => {
     const { moments } = await encoder.run({ pixels: mapped(channelsFirst(opaque(image)), (value) => value * 2 - 1) })
