@@ -34,8 +34,7 @@ describe('engines', () => {
     expect(events.map(({ kind, node, value }) => [kind, node, value])).toEqual([
       ['started', 'image', undefined],
       ['progress', 'image', 1],
-      ['progress', 'image', 2],
-      ['progress', 'image', 3],
+      ['progress', 'image', 3], // the second came too soon after the first to be told
       ['finished', 'image', undefined],
       ['started', 'out', undefined],
       ['finished', 'out', undefined],
@@ -66,7 +65,7 @@ describe('engines', () => {
     const endless = [1, 2].map(async () =>
       engines.run(await jobOf(saving(slow(100_000, 1, true))), {
         signal: cancel.signal,
-        onEvent: ({ value }) => value === 20 && cancel.abort(new Error('enough')),
+        onEvent: ({ value = 0 }) => void (value >= 20 && cancel.abort(new Error('enough'))),
       }),
     )
     const waiting = engines.run(await jobOf(saving(picture())), { signal: cancel.signal })
