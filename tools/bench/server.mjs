@@ -34,22 +34,25 @@ export async function startServer(environment = {}) {
   const { line, at: listeningAfter } = await listening
   const { at: readyAfter } = await ready
   const url = /http\S+/.exec(line)[0]
+  /** Wall time is from sending the request to the last byte of the answer, over a connection that is kept. */
+  const ask = async (method, path, sent) => {
+    const from = performance.now()
+    const asked = request(url + path, { method, agent, headers: { 'content-type': 'application/json' } }).end(sent)
+    const [response] = await once(asked, 'response')
+    const parts = []
+    for await (const part of response) parts.push(part)
+    return { wall: performance.now() - from, body: Buffer.concat(parts) }
+  }
   return {
     listeningAfter,
     readyAfter,
-    /** Wall time is from sending the request to the last byte of the answer, over a connection that is kept. */
     async draw(prompt) {
-      const from = performance.now()
-      const sent = request(`${url}/prompt`, { method: 'POST', agent, headers: { 'content-type': 'application/json' } })
-      sent.end(JSON.stringify({ prompt }))
-      const [response] = await once(sent, 'response')
-      const parts = []
-      for await (const part of response) parts.push(part)
-      const wall = performance.now() - from
-      const answer = JSON.parse(Buffer.concat(parts))
-      if (response.statusCode !== 200) throw new Error(answer.detail)
+      const { body, wall } = await ask('POST', '/prompt', JSON.stringify({ prompt }))
+      const answer = JSON.parse(body)
+      if (!answer.images) throw new Error(answer.detail)
       return { answer, wall }
     },
+    health: async () => (await ask('GET', '/health')).wall,
     /** The largest resident size that the server and its engines ever had, in bytes. */
     peakMemory: () => [child.pid, ...childrenOf(child.pid)].reduce((sum, pid) => sum + peakOf(pid), 0),
     async stop() {

@@ -1,14 +1,10 @@
 import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, Response } from 'express'
-import { ZodError } from 'zod'
-import { type Problem, type ProblemCode, problemStatus } from '../../contracts/problem.ts'
+import { type Problem, problemStatus } from '../../contracts/problem.ts'
 import { type ErrorFacts, WorkloadError } from '../base/errors.ts'
 import { stringifyExact } from '../base/json.ts'
 import type { Log } from '../base/log.ts'
 import { requestIdOf } from './request-id.ts'
-
-/** More faults than this help nobody and would make the answer as large as the request. */
-const MAX_FAULTS = 1000
 
 /** The only place where an error becomes a response; routes never catch. */
 export function problemHandler(log: Log): ErrorRequestHandler {
@@ -62,7 +58,6 @@ function present({ location, errors, nodeErrors, nodeId, nodeType }: ErrorFacts)
 
 function asWorkloadError(error: unknown): WorkloadError {
   if (error instanceof WorkloadError) return error
-  if (error instanceof ZodError) return invalidRequest(error)
   const status = statusOf(error)
   if (status === 413) return new WorkloadError('body-too-large', 'the body is larger than this server accepts')
   if (status === 415) return new WorkloadError('unsupported-media-type', (error as Error).message)
@@ -73,19 +68,4 @@ function asWorkloadError(error: unknown): WorkloadError {
 /** Express and its body parser throw errors that carry the status they mean. */
 function statusOf(error: unknown): number | undefined {
   return error instanceof Error && 'status' in error && typeof error.status === 'number' ? error.status : undefined
-}
-
-function invalidRequest({ issues }: ZodError): WorkloadError {
-  // Without a prototype, for a location comes from the client.
-  const errors: Record<string, string[]> = Object.create(null)
-  for (const { path, message } of issues.slice(0, MAX_FAULTS)) {
-    const location = path.map(String).join('.') || 'body'
-    errors[location] = [...(errors[location] ?? []), message]
-  }
-  const [[location, [first]]] = Object.entries(errors) as [[string, [string]]]
-  const more = issues.length > 1 ? ` (and ${issues.length - 1} more)` : ''
-  return new WorkloadError('invalid-request' satisfies ProblemCode, `${location}: ${first}${more}`, {
-    location,
-    errors,
-  })
 }

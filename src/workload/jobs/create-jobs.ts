@@ -1,15 +1,17 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { type Prompt, type PromptAnswer, type PromptRequest, promptRequestSchema } from '../../contracts/prompt.ts'
+import type { Prompt, PromptAnswer, PromptRequest } from '../../contracts/prompt.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Engines } from '../engine/dispatcher.ts'
 import type { EngineFile, EngineJob, EngineResult } from '../engine/protocol.ts'
 import { type Admission, type Admitted, createAdmission } from './admission.ts'
-import { checkPrefixes, saves, withFileNames } from './file-prefix.ts'
+import { checkGraph } from './check-graph.ts'
+import { createFaults } from './faults.ts'
+import { saves, withFileNames } from './file-prefix.ts'
 import type { Declarations, ValidPrompt } from './ports.ts'
-import { refuseUnbuilt, warningsOf } from './prompt-body.ts'
+import { type ParsedBody, parseBody, warningsOf } from './prompt-body.ts'
 import { createStopwatch, type Stopwatch } from './stopwatch.ts'
 
 /** What a finished prompt is answered with; the images are still files. */
@@ -63,7 +65,8 @@ export interface JobServices {
 interface Job {
   readonly id: string
   readonly request: PromptRequest
-  readonly warnings: readonly string[]
+  /** The body as it came. */
+  readonly raw: Readonly<Record<string, unknown>>
   /** The job's own folder: its name is not the client's, for the same id may come twice. */
   readonly folder: string
   readonly stop: AbortController
@@ -77,10 +80,7 @@ export function createJobs(services: JobServices): Jobs {
   const admission = createAdmission(maxQueueDepth, now)
   const cleaning = new Set<Promise<void>>()
 
-  const admit = (body: unknown, { signal }: Pick<Caller, 'signal'>, byRight: boolean): Job => {
-    const request = promptRequestSchema.parse(body)
-    const raw = body as Readonly<Record<string, unknown>> // it has just been parsed as an object
-    refuseUnbuilt(raw)
+  const admit = ({ request, raw }: ParsedBody, { signal }: Pick<Caller, 'signal'>, byRight: boolean): Job => {
     if (!byRight && !engines.healthy)
       throw new WorkloadError('not-ready', 'no engine process stays up', { retryAfter: 30 })
     const id = request.id ?? randomUUID()
@@ -90,7 +90,7 @@ export function createJobs(services: JobServices): Jobs {
     if (signal.aborted) gone()
     else signal.addEventListener('abort', gone, { once: true })
     const folder = join(spool, randomUUID())
-    return { id, request, warnings: warningsOf(raw), folder, stop, admitted, stopwatch: createStopwatch(now) }
+    return { id, request, raw, folder, stop, admitted, stopwatch: createStopwatch(now) }
   }
   const live = async <T>(job: Job, requestId: string, deliver: (answer: JobAnswer) => Promise<T>): Promise<T> => {
     const { id, stopwatch } = job
@@ -118,10 +118,10 @@ export function createJobs(services: JobServices): Jobs {
 
   return {
     async run(body, caller, deliver) {
-      return live(admit(body, caller, false), caller.requestId, deliver)
+      return live(admit(await parseBody(body, services), caller, false), caller.requestId, deliver)
     },
     async warmUp(body, signal) {
-      await live(admit(body, { signal }, true), 'warm-up', async () => undefined)
+      await live(admit(await parseBody(body, services), { signal }, true), 'warm-up', async () => undefined)
     },
     open: admission.open,
     async drain(graceMs) {
@@ -146,10 +146,8 @@ function reasonsOf({ stage, full }: Admission, engines: Engines): readonly strin
   ]
 }
 
-async function prepare(job: Job, { storeMedia, declarations }: JobServices): Promise<ValidPrompt> {
-  checkPrefixes(job.request.prompt)
-  const inputs = inputsOf(job)
-  const valid = await declarations.validate(await storeMedia(job.request.prompt, inputs), inputs)
+async function prepare(job: Job, services: JobServices): Promise<ValidPrompt> {
+  const valid = await checkGraph(job.request.prompt, inputsOf(job), createFaults(), services)
   if (!valid.outputs.some((id) => saves(valid.prompt[id])))
     throw new WorkloadError('no-output-node', 'the prompt has no node that saves its result, such as SaveImage', {
       location: 'prompt',
@@ -193,7 +191,8 @@ async function execute(job: Job, { prompt, outputs }: ValidPrompt, services: Job
 }
 
 function headOf(job: Job, valid: ValidPrompt, result: EngineResult, { prependFilenames }: JobServices) {
-  const { id, request, warnings, stopwatch } = job
+  const { id, request, raw, stopwatch } = job
+  const warnings = warningsOf(raw)
   const dropped = Object.keys(valid.nodeErrors).length > 0
   const all = dropped ? [...warnings, 'some outputs are not valid and did not run; see node_errors'] : warnings
   return {

@@ -1,13 +1,45 @@
+import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import { ignoredOptions } from '../../contracts/convert-output.ts'
-import { promptRequestSchema } from '../../contracts/prompt.ts'
+import { type PromptRequest, promptRequestSchema, promptSchema } from '../../contracts/prompt.ts'
 import { WorkloadError } from '../base/errors.ts'
+import { checkGraph, type GraphChecks } from './check-graph.ts'
+import { createFaults, requestFault } from './faults.ts'
 
 /** Ways of delivery that a client may know from elsewhere and that this server does not have. */
 const unbuilt = ['webhook', 'webhook_v2', 's3', 'http_upload', 'azure_blob_upload', 'hf_upload']
 const known = new Set([...Object.keys(promptRequestSchema.shape), 'credentials', ...unbuilt])
 
+/** A body that has the right form, and all that came with it. */
+export interface ParsedBody {
+  readonly request: PromptRequest
+  readonly raw: Readonly<Record<string, unknown>>
+}
+
+/**
+ * Checks the form of a request's body. Where it is wrong the graph is looked at as well, if that is possible, so that
+ * one answer tells every fault.
+ */
+export async function parseBody(body: unknown, checks: GraphChecks & { readonly spool: string }): Promise<ParsedBody> {
+  const faults = createFaults()
+  const parsed = promptRequestSchema.safeParse(body)
+  if (!parsed.success) faults.add(requestFault(parsed.error.issues))
+  const raw = asRecord(body)
+  await faults.of(() => refuseUnbuilt(raw))
+  if (parsed.success && !faults.merged()) return { request: parsed.data, raw }
+  const prompt = promptSchema.safeParse(raw.prompt)
+  const folder = join(checks.spool, randomUUID())
+  if (prompt.success)
+    await checkGraph(prompt.data, folder, faults, checks).finally(() => rm(folder, { recursive: true, force: true }))
+  throw faults.merged()!
+}
+
+const asRecord = (body: unknown): Readonly<Record<string, unknown>> =>
+  typeof body === 'object' && body !== null ? { ...body } : {}
+
 /** Throws `upload-not-configured` for a body that wants its images delivered in a way that is not there. */
-export function refuseUnbuilt(body: Readonly<Record<string, unknown>>): void {
+function refuseUnbuilt(body: Readonly<Record<string, unknown>>): void {
   const asked = unbuilt.filter((key) => body[key] !== undefined && body[key] !== null)
   const [location] = asked
   if (location === undefined) return

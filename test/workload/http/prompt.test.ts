@@ -157,6 +157,23 @@ describe('POST /prompt refuses', () => {
     ])
   })
 
+  it('faults of the body, of file names and of the graph in one answer', async () => {
+    const prompt = saving(picture())
+    prompt.image!.inputs.width = 'wide'
+    prompt.out!.inputs.filename_prefix = '../up'
+    const { status, body } = await faultOf({ prompt, id: '..', convert_output: { format: 'bmp' }, s3: { bucket: 'b' } })
+    expect(status).toBe(400)
+    expect(Object.keys(body.errors as object).toSorted()).toEqual([
+      'convert_output.format',
+      'id',
+      'prompt.image.inputs.width',
+      'prompt.out.inputs.filename_prefix',
+      's3',
+    ])
+    expect(body.node_errors).toMatchObject({ image: { errors: [{ type: 'invalid_input_type' }] } })
+    await expect.poll(server.spooled).toEqual([])
+  })
+
   it('prefixes that lead out of the folder', async () => {
     const prompt = saving(picture())
     for (const filename_prefix of ['../x', '/etc/x', 'a\\b', 'a\0b'])
