@@ -89,6 +89,8 @@ export interface Checkpoint {
 
 /** Opens models by name. Nodes ask it; they never see a session, a path or an execution provider. */
 export interface ModelStore {
+  /** Changes when the file of that name is replaced; rejects when there is none. */
+  version(folder: 'checkpoints' | 'vae', name: string): Promise<string>
   checkpoint(name: string): Promise<Checkpoint>
   vae(name: string): Promise<Vae>
 }

@@ -10,6 +10,7 @@ export default ({ files }: Catalogue) =>
     description: 'Opens a checkpoint file: its diffusion model, its text encoder and its autoencoder.',
     inputs: { ckpt_name: widget(listed(() => files('checkpoints'))) },
     outputs: [MODEL, CLIP, VAE],
+    fingerprint: ({ ckpt_name }, { models }) => models.version('checkpoints', String(ckpt_name)),
     async run({ ckpt_name }, { models }) {
       const { model, clip, vae } = await models.checkpoint(ckpt_name)
       return [model, clip, vae]

@@ -1,10 +1,11 @@
 import { link, widget } from '../graph/node.ts'
-import { choice, float, int, seed } from '../graph/widget.ts'
+import { choice, int, seed } from '../graph/widget.ts'
 import { fittedLatent, prepareNoise, sampleLatent, scheduleFor, stepRange } from '../sampling/driver.ts'
 import { zeros } from '../tensor/tensor.ts'
-import { type Catalogue, CONDITIONING, defineNode, LATENT, MODEL } from './support/define.ts'
+import { type Catalogue, defineNode, LATENT, MODEL } from './support/define.ts'
+import { samplerInputs } from './support/sampler-inputs.ts'
 
-export default ({ samplers, schedulers }: Catalogue) =>
+export default (catalogue: Catalogue) =>
   defineNode({
     type: 'KSamplerAdvanced',
     category: 'sampling',
@@ -14,13 +15,7 @@ export default ({ samplers, schedulers }: Catalogue) =>
       model: link(MODEL),
       add_noise: widget(choice(['enable', 'disable'])),
       noise_seed: widget(seed({ control_after_generate: true })),
-      steps: widget(int({ default: 20, min: 1, max: 10_000 })),
-      cfg: widget(float({ default: 8, min: 0, max: 100, step: 0.1, round: 0.01 })),
-      sampler_name: widget(choice([...samplers.keys()])),
-      scheduler: widget(choice([...schedulers.keys()])),
-      positive: link(CONDITIONING),
-      negative: link(CONDITIONING),
-      latent_image: link(LATENT),
+      ...samplerInputs(catalogue),
       start_at_step: widget(int({ default: 0, min: 0, max: 10_000 })),
       end_at_step: widget(int({ default: 10_000, min: 0, max: 10_000 })),
       return_with_leftover_noise: widget(choice(['disable', 'enable'])),
@@ -29,8 +24,8 @@ export default ({ samplers, schedulers }: Catalogue) =>
     async run(inputs, { signal, progress }) {
       const { model, positive, negative, cfg, steps, noise_seed } = inputs
       const latent = fittedLatent(model, inputs.latent_image)
-      const sampler = samplers.get(inputs.sampler_name)!
-      const scheduler = schedulers.get(inputs.scheduler)!
+      const sampler = catalogue.samplers.get(inputs.sampler_name)!
+      const scheduler = catalogue.schedulers.get(inputs.scheduler)!
       const sigmas = stepRange(scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise: 1 }), {
         start: inputs.start_at_step,
         end: inputs.end_at_step,

@@ -1,9 +1,10 @@
 import { link, widget } from '../graph/node.ts'
-import { choice, float, int, seed } from '../graph/widget.ts'
+import { float, seed } from '../graph/widget.ts'
 import { fittedLatent, prepareNoise, sampleLatent, scheduleFor } from '../sampling/driver.ts'
-import { type Catalogue, CONDITIONING, defineNode, LATENT, MODEL } from './support/define.ts'
+import { type Catalogue, defineNode, LATENT, MODEL } from './support/define.ts'
+import { samplerInputs } from './support/sampler-inputs.ts'
 
-export default ({ samplers, schedulers }: Catalogue) =>
+export default (catalogue: Catalogue) =>
   defineNode({
     type: 'KSampler',
     category: 'sampling',
@@ -12,21 +13,15 @@ export default ({ samplers, schedulers }: Catalogue) =>
     inputs: {
       model: link(MODEL),
       seed: widget(seed({ control_after_generate: true })),
-      steps: widget(int({ default: 20, min: 1, max: 10_000 })),
-      cfg: widget(float({ default: 8, min: 0, max: 100, step: 0.1, round: 0.01 })),
-      sampler_name: widget(choice([...samplers.keys()])),
-      scheduler: widget(choice([...schedulers.keys()])),
-      positive: link(CONDITIONING),
-      negative: link(CONDITIONING),
-      latent_image: link(LATENT),
+      ...samplerInputs(catalogue),
       denoise: widget(float({ default: 1, min: 0, max: 1, step: 0.01 })),
     },
     outputs: [LATENT],
     async run(inputs, { signal, progress }) {
       const { model, positive, negative, cfg, steps, denoise } = inputs
       const latent = fittedLatent(model, inputs.latent_image)
-      const sampler = samplers.get(inputs.sampler_name)!
-      const scheduler = schedulers.get(inputs.scheduler)!
+      const sampler = catalogue.samplers.get(inputs.sampler_name)!
+      const scheduler = catalogue.schedulers.get(inputs.scheduler)!
       const sigmas = scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise })
       const noise = prepareNoise(latent, inputs.seed)
       const run = { model, latent, noise, positive, negative, cfg, sampler, sigmas, seed: inputs.seed, signal }

@@ -1,5 +1,6 @@
-import { readdir, realpath } from 'node:fs/promises'
+import { readdir, realpath, stat } from 'node:fs/promises'
 import { join, relative, sep } from 'node:path'
+import { isPlainName } from '../base/find-file.ts'
 
 /** ComfyUI's folders of model files; workflows and `/models` know them by these names. */
 export const modelFolderNames = [
@@ -32,6 +33,8 @@ const legacy: Readonly<Record<string, string>> = { clip: 'text_encoders', unet: 
 const modelFile = /\.(ckpt|pt2?|bin|pth|safetensors|pkl|sft|onnx)$/i
 const configFile = /\.ya?ml$/i
 
+const wantedIn = (folder: string): RegExp => (folder === 'configs' ? configFile : modelFile)
+
 /** The model files of this machine. */
 export interface ModelFolders {
   readonly names: readonly string[]
@@ -48,12 +51,12 @@ export function createModelFolders(root: string): ModelFolders {
     return [name, ...(also[name] ?? [])].map((place) => join(root, place))
   }
   const listed = async (folder: string): Promise<ReadonlyMap<string, string>> => {
-    const wanted = folder === 'configs' ? configFile : modelFile
+    const wanted = wantedIn(folder)
     const files = new Map<string, string>()
     for (const place of placesOf(folder)) {
       for (const path of await walk(place, new Set())) {
         const name = relative(place, path).split(sep).join('/')
-        if (wanted.test(name) && !files.has(name)) files.set(name, path)
+        if (wanted.test(name) && isPlainName(name) && !files.has(name)) files.set(name, path)
       }
     }
     return files
@@ -61,8 +64,19 @@ export function createModelFolders(root: string): ModelFolders {
   return {
     names: modelFolderNames,
     list: async (folder) => [...(await listed(folder)).keys()].sort(),
-    // Only listed names are found, so no name can lead out of the folder.
-    find: async (folder, name) => (await listed(folder)).get(name),
+    async find(folder, name) {
+      if (!isPlainName(name) || !wantedIn(folder).test(name) || /(^|\/)\./.test(name)) return undefined
+      for (const place of placesOf(folder)) {
+        const path = join(place, name)
+        // Links may lead out of the folder, as model hubs' caches do; names may not.
+        const isFile = await stat(path).then(
+          (found) => found.isFile(),
+          () => false,
+        )
+        if (isFile) return path
+      }
+      return undefined
+    },
   }
 }
 

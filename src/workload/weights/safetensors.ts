@@ -1,3 +1,4 @@
+import type { Stats } from 'node:fs'
 import { type FileHandle, open, realpath } from 'node:fs/promises'
 import { z } from 'zod'
 import { messageOf, WorkloadError } from '../base/errors.ts'
@@ -66,8 +67,13 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   }
 }
 
+/** What changes when a file is replaced. */
+export const versionOf = ({ size, mtimeMs, ino }: Pick<Stats, 'size' | 'mtimeMs' | 'ino'>): string =>
+  `${size}-${mtimeMs}-${ino}`
+
 async function readIndex(handle: FileHandle): Promise<Omit<SafetensorsFile, 'path'>> {
-  const { size, mtimeMs } = await handle.stat()
+  const stats = await handle.stat()
+  const { size } = stats
   const prefix = await readExactly(handle, 0, 8)
   const headerLength = Number(prefix.readBigUInt64LE())
   if (headerLength > HEADER_LIMIT || 8 + headerLength > size) throw new Error('its header runs past its end')
@@ -86,7 +92,7 @@ async function readIndex(handle: FileHandle): Promise<Omit<SafetensorsFile, 'pat
     tensors.set(name, { dtype, dims: shape, offset, length: to - from })
   }
   return {
-    version: `${size}-${mtimeMs}`,
+    version: versionOf(stats),
     tensors,
     metadata: z.record(z.string(), z.string()).catch({}).parse(metadata),
   }

@@ -32,7 +32,7 @@ async function room(files: Readonly<Record<string, Buffer>> = {}) {
   const context: NodeContext = {
     signal: new AbortController().signal,
     progress: () => undefined,
-    models: { checkpoint: noModels, vae: noModels },
+    models: { version: noModels, checkpoint: noModels, vae: noModels },
     images,
   }
   const catalogue = catalogueOf(() => listImages(input))

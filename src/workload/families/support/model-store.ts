@@ -1,9 +1,10 @@
+import { stat } from 'node:fs/promises'
 import { discover } from '../../base/discover.ts'
 import { WorkloadError } from '../../base/errors.ts'
 import type { Checkpoint, ModelStore, Vae } from '../../model/ports.ts'
 import { autoencoderView, networkView } from '../../weights/checkpoint-layout.ts'
 import type { ModelFolders } from '../../weights/model-folders.ts'
-import { openSafetensors, type SafetensorsFile } from '../../weights/safetensors.ts'
+import { openSafetensors, type SafetensorsFile, versionOf } from '../../weights/safetensors.ts'
 import type { Family, FamilyServices } from './family.ts'
 import { createKlVae } from './kl-vae.ts'
 
@@ -25,16 +26,19 @@ export function createModelStore(
 ): ModelStore {
   const checkpoints = new Map<string, { readonly version: string; readonly checkpoint: Checkpoint }>()
 
-  const open = async (folder: string, name: string): Promise<SafetensorsFile> => {
+  const pathOf = async (folder: string, name: string): Promise<string> => {
     const path = await folders.find(folder, name)
-    if (!path)
-      throw new WorkloadError('execution-failed', `Model in folder '${folder}' with filename '${name}' not found.`)
-    if (!/\.(safetensors|sft)$/i.test(path))
-      throw new WorkloadError('execution-failed', `${name} is not read: only .safetensors files are; convert it first`)
-    return openSafetensors(path)
+    if (path) return path
+    throw new WorkloadError('execution-failed', `Model in folder '${folder}' with filename '${name}' not found.`)
+  }
+  const open = async (folder: string, name: string): Promise<SafetensorsFile> => {
+    const path = await pathOf(folder, name)
+    if (/\.(safetensors|sft)$/i.test(path)) return openSafetensors(path)
+    throw new WorkloadError('execution-failed', `${name} is not read: only .safetensors files are; convert it first`)
   }
 
   return {
+    version: async (folder, name) => versionOf(await stat(await pathOf(folder, name))),
     async checkpoint(name): Promise<Checkpoint> {
       const file = await open('checkpoints', name)
       const known = checkpoints.get(file.path)
