@@ -37,7 +37,7 @@ stdout.write(
     [
       row('start to listening', listening),
       row('start to ready, bundled model warm', ready),
-      row('a 256×256 picture, 25 steps, seen by the client', walls),
+      row('a 256×256 picture, 20 steps, seen by the client', walls),
       row('… of which inside ONNX Runtime', inference),
       row('… of which encoding (sharp)', encoding),
       row('… of which everything else: the overhead', overhead),
