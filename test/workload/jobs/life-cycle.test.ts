@@ -69,7 +69,7 @@ describe('a server with room for one and a limit of two', () => {
     const gone = new AbortController()
     const init = { signal: gone.signal, headers: { 'content-type': 'application/json' } }
     const inside = ['running', 'waiting'].map((id) => server.post({ prompt: saving(slow(90, 10)), id }, init))
-    await pause(100)
+    await expect.poll(() => statusOf(isReady())).toBe(503) // both are in
     gone.abort()
     await Promise.allSettled(inside)
     for (const id of ['running', 'waiting'])
