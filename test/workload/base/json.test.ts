@@ -52,7 +52,8 @@ describe('parseExact', () => {
 })
 
 it('writes what it reads: a round trip changes nothing', () => {
-  const isPlain = (value: unknown) => !/(?<![\d.])\d{16,}(?![\d.e])/.test(JSON.stringify(value))
+  // Long integers are what the second value is for, and the key __proto__ is refused.
+  const isPlain = (value: unknown) => !/(?<![\d.])\d{16,}(?![\d.e])|"__proto__":/.test(JSON.stringify(value))
   fc.assert(
     fc.property(fc.jsonValue().filter(isPlain), fc.bigInt({ min: -(2n ** 70n), max: 2n ** 70n }), (value, integer) => {
       const big = integer > 2n ** 53n || integer < -(2n ** 53n) ? integer : Number(integer)
