@@ -104,3 +104,10 @@ describe.each([
     expect(deviation(outputs[output]!, golden[result] as Summary)).toBeLessThan(1e-5)
   })
 })
+
+it('writes CUDA graphs in operators that the CPU does not have, so the rewriting is what ran above', async () => {
+  const session = await sessionOf(decoderGraph(await viewOfGolden('vae'), exactCuda))
+  await expect(session.run({ latents: goldenInput('z', [1, 4, 8, 6]) })).rejects.toMatchObject({
+    message: expect.stringMatching(/NhwcConv|GroupNorm/),
+  })
+})
