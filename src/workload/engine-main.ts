@@ -22,7 +22,7 @@ import { createModelFolders } from './weights/model-folders.ts'
 async function main(config: EngineConfig): Promise<void> {
   const log = createLog(config.logLevel, { process: 'engine', device: config.device })
   const folders = createModelFolders(config.modelDir)
-  const blocking = watchBlocking(aliveReporter())
+  const blocking = watchBlocking(aliveReporter(), () => performance.now())
   const [registry, formats, families, runtime] = await Promise.all([
     loadCatalogue(folders.list, config.inputDir).then((catalogue) => loadNodes(catalogue, config.customNodesDir)),
     loadFormats(),

@@ -50,7 +50,8 @@ describe('start', () => {
   })
 })
 
-it('answers probes within 50 ms while a node blocks the engine', async () => {
+// Every probe must hold the limit; since tests share the machine with others, a run that was disturbed is made again.
+it('answers probes within 50 ms while a node blocks the engine', { retry: 3 }, async () => {
   const server = await serverWith()
   const running = server.post({ prompt: saving(slow(2, 700, true)) })
   await pause(100)
@@ -62,8 +63,7 @@ it('answers probes within 50 ms while a node blocks the engine', async () => {
     await pause(10)
   }
   expect((await running).status).toBe(200)
-  // One in ten may be slower, for tests share the machine with others.
-  expect(times.toSorted((a, b) => a - b)[45]).toBeLessThan(50)
+  expect(Math.max(...times)).toBeLessThan(50)
 })
 
 describe('on SIGTERM', () => {

@@ -46,17 +46,22 @@ export function unetGraph(view: WeightView, lower: LoweringFor, headsOf: (channe
   const { graph } = lowering
   const x = lowering.fromImage(graph.input('x', imageAxes(config.inChannels)))
   const timesteps = graph.input('timesteps', ['N'])
-  const context = config.contextWidth && lowering.fromTokens(graph.input('context', ['N', 'T', config.contextWidth]))
+  const context =
+    config.contextWidth === undefined
+      ? undefined
+      : lowering.fromTokens(graph.input('context', ['N', 'T', config.contextWidth]))
   const embedding = embed(lowering, timesteps, config)
 
-  /** One entry of `input_blocks`, `middle_block` or `output_blocks`: its parts told apart by the names they have. */
+  /**
+   * One entry of `input_blocks`, `middle_block` or `output_blocks`: its parts told apart by the names they have. Where
+   * there is a transformer there is a context, for its width was read from one.
+   */
   const block = (from: Wire, key: string, skip?: Wire): Wire => {
     let h = from
     for (let i = 0; i < countOf(view, `${key}.`); i++) {
       const part = `${key}.${i}`
       if (view.has(`${part}.in_layers.0.weight`)) h = resBlock(lowering, view, h, embedding, part)
-      else if (view.has(`${part}.proj_in.weight`))
-        h = spatialTransformer(lowering, view, h, context || h, part, headsOf)
+      else if (view.has(`${part}.proj_in.weight`)) h = spatialTransformer(lowering, view, h, context!, part, headsOf)
       else if (view.has(`${part}.op.weight`)) h = lowering.conv(h, `${part}.op`, { stride: 2 })
       else if (view.has(`${part}.conv.weight`)) h = lowering.conv(lowering.upsample(h, skip), `${part}.conv`)
       else h = lowering.conv(h, part)

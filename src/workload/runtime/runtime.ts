@@ -12,7 +12,7 @@ export interface RuntimeOptions extends ProviderChoice {
   /** The bytes of a graph with one operator, to try a provider with. */
   readonly probe: Uint8Array
   /** Told before and after every call that blocks the thread. */
-  onBlocking?(what: string, phase: 'begin' | 'end'): void
+  onBlocking?(phase: 'begin' | 'end'): void
 }
 
 /** A graph that is built and opened when it is first run. */
@@ -38,12 +38,12 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   const buckets = batchBuckets(provider.name, options.maxBatch)
   const residency = createResidency(options.maxBytes)
   const sessions = new Map<string, Session>()
-  const blocking = async <T>(what: string, work: () => Promise<T>): Promise<T> => {
-    options.onBlocking?.(what, 'begin')
+  const blocking = async <T>(work: () => Promise<T>): Promise<T> => {
+    options.onBlocking?.('begin')
     try {
       return await work()
     } finally {
-      options.onBlocking?.(what, 'end')
+      options.onBlocking?.('end')
     }
   }
 
@@ -54,12 +54,11 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       if (known) return known
       const open = async () => {
         const source = await build()
-        return blocking(`opening ${key}`, () => openOnnxSession(ort, source, provider))
+        return blocking(() => openOnnxSession(ort, source, provider))
       }
       const session = createBatchedSession(
         {
-          run: (feeds) =>
-            residency.use(key, weightBytes, open, (opened) => blocking(`running ${key}`, () => opened.run(feeds))),
+          run: (feeds) => residency.use(key, weightBytes, open, (opened) => blocking(() => opened.run(feeds))),
         },
         buckets,
       )

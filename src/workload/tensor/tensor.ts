@@ -41,9 +41,10 @@ export function mapped(t: Tensor, f: (value: number, i: number) => number): Tens
 export function combined(...terms: readonly (readonly [weight: number, term: Tensor])[]): Tensor {
   const [[a, { dims, data: x }], [b, { data: y }] = [0, terms[0]![1]], [c, { data: z }] = [0, terms[0]![1]]] =
     terms as readonly [Term, Term?, Term?]
+  if (terms.length === 1) return scaled(terms[0]![1], a) // adding nought times infinity would not be nothing
   const sums = new Float32Array(x.length)
   // Samplers combine two or three; loops without an inner one are several times as fast.
-  if (terms.length <= 2) for (let i = 0; i < sums.length; i++) sums[i] = a * x[i]! + b * y[i]!
+  if (terms.length === 2) for (let i = 0; i < sums.length; i++) sums[i] = a * x[i]! + b * y[i]!
   else if (terms.length === 3) for (let i = 0; i < sums.length; i++) sums[i] = a * x[i]! + b * y[i]! + c * z[i]!
   else for (let i = 0; i < sums.length; i++) sums[i] = terms.reduce((sum, [w, { data }]) => sum + w * data[i]!, 0)
   return tensor(dims, sums)

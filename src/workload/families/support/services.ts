@@ -16,7 +16,7 @@ export function createFamilyServices(runtime: Runtime, folders: ModelFolders, lo
     runtime,
     lower: {
       network: networkLowering(device),
-      textEncoder: textEncoderLowering(device),
+      textEncoder: textEncoderLowering,
       autoencoder: autoencoderLowering(device),
     },
     tokenizer: once(loadClipTokenizer),
