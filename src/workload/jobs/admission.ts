@@ -7,8 +7,12 @@ const RETRY_S = 5
 
 /** A job's place among those that are pending or running. */
 export interface Admitted {
-  /** `waiting` is for an engine. */
-  stage: 'preparing' | 'waiting' | 'running'
+  readonly id: string
+  /**
+   * `waiting` is for an engine. What is `delivering` takes no place any more, or a client that has its whole answer
+   * could be refused the next prompt; only a shutdown still waits for it.
+   */
+  stage: 'preparing' | 'waiting' | 'running' | 'delivering'
   /** Ends the job with `reason`, which its client reads. */
   stop(reason: WorkloadError): void
   /** Called when nothing of the job runs any more. */
@@ -29,39 +33,41 @@ export interface Admission {
 
 /** `maxDepth` counts pending and running jobs, 0 is no limit; `now` gives milliseconds. */
 export function createAdmission(maxDepth: number, now: () => number): Admission {
-  const inside = new Map<string, Admitted>()
+  const inside = new Set<Admitted>()
   let stage: Admission['stage'] = 'starting'
   let onEmpty: (() => void) | undefined
   let meanStay = 2000
 
+  const counted = () => [...inside].filter(({ stage }) => stage !== 'delivering')
   const admission: Admission = {
     get stage() {
       return stage
     },
     get depth() {
-      return inside.size
+      return counted().length
     },
     get full() {
-      return maxDepth > 0 && inside.size >= maxDepth
+      return maxDepth > 0 && admission.depth >= maxDepth
     },
     open() {
       if (stage === 'starting') stage = 'open'
     },
     enter(id, stop, byRight) {
       if (!byRight) refuse()
-      if (inside.has(id))
+      if (counted().some((other) => other.id === id))
         throw new WorkloadError('id-conflict', `a prompt with the id ${id} has not finished yet`, { location: 'id' })
       const arrival = now()
       const admitted: Admitted = {
+        id,
         stage: 'preparing',
         stop,
         leave() {
-          inside.delete(id)
+          inside.delete(admitted)
           meanStay += (now() - arrival - meanStay) / 8
           if (inside.size === 0) onEmpty?.()
         },
       }
-      inside.set(id, admitted)
+      inside.add(admitted)
       return admitted
     },
     async drain(graceMs) {
@@ -86,14 +92,14 @@ export function createAdmission(maxDepth: number, now: () => number): Admission 
       throw new WorkloadError('draining', 'the server is shutting down', { retryAfter: RETRY_S })
     if (!admission.full) return
     // Little's law: with `depth` jobs inside that stay `meanStay` each, one leaves every meanStay / depth.
-    const retryAfter = Math.max(1, Math.ceil(meanStay / inside.size / 1000))
-    throw new WorkloadError('queue-full', `${inside.size} prompts are pending or running, which is the limit`, {
+    const retryAfter = Math.max(1, Math.ceil(meanStay / admission.depth / 1000))
+    throw new WorkloadError('queue-full', `${admission.depth} prompts are pending or running, which is the limit`, {
       retryAfter,
     })
   }
   const stopAll = (which: (job: Admitted) => boolean): void => {
     const reason = new WorkloadError('shutting-down', 'the server is shutting down', { retryAfter: RETRY_S })
-    for (const job of [...inside.values()].filter(which)) job.stop(reason)
+    for (const job of [...inside].filter(which)) job.stop(reason)
   }
   return admission
 }

@@ -102,6 +102,7 @@ export function createJobs(services: JobServices): Jobs {
       const running = execute(job, valid, services)
       executing = running.catch(() => undefined)
       const result = await unlessAborted(running, job.stop.signal)
+      job.admitted.stage = 'delivering'
       const delivered = await deliver({ head: headOf(job, valid, result, services), files: result.files })
       tell({ status: 'succeeded', images: result.files.length })
       return delivered

@@ -43,6 +43,14 @@ describe('a server with room for one and a limit of two', () => {
     expect(statuses.filter((status) => status === 429)).toHaveLength(18)
   })
 
+  it('has room again as soon as a client has its answer, under the same id too', async () => {
+    await expect.poll(() => statusOf(isReady())).toBe(200)
+    const client = async (id: string) => {
+      for (let i = 0; i < 25; i++) expect(await statusOf(server.post({ prompt: saving(picture()), id }))).toBe(200)
+    }
+    await Promise.all([client('one'), client('two')]) // two clients and two places
+  })
+
   it('tells the time in the queue', async () => {
     await expect.poll(() => statusOf(isReady())).toBe(200)
     const answers = await Promise.all(
