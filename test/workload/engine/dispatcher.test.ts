@@ -62,13 +62,16 @@ describe('engines', () => {
 
   it('stop a prompt between two steps when it is cancelled, and one that waits at once', async () => {
     const cancel = new AbortController()
-    const endless = [1, 2].map(async () =>
-      engines.run(await jobOf(saving(slow(100_000, 1, true))), {
+    // Made first: whoever has a folder first would be first in the queue.
+    const jobs = await Promise.all([1, 2].map(() => jobOf(saving(slow(100_000, 1, true)))))
+    const third = await jobOf(saving(picture()))
+    const endless = jobs.map((job) =>
+      engines.run(job, {
         signal: cancel.signal,
         onEvent: ({ value = 0 }) => void (value >= 20 && cancel.abort(new Error('enough'))),
       }),
     )
-    const waiting = engines.run(await jobOf(saving(picture())), { signal: cancel.signal })
+    const waiting = engines.run(third, { signal: cancel.signal })
     const ends = await Promise.allSettled([...endless, waiting])
     expect(ends).toMatchObject([
       { reason: { code: 'cancelled' } },
