@@ -6,7 +6,6 @@ import { emptyFolder } from '../../support/engine.ts'
 import { killing, node, picture, saving, slow } from '../../support/prompts.ts'
 import { type Server, spawnServer, startServer } from '../../support/server.ts'
 
-const pause = (milliseconds: number) => new Promise((resolve) => setTimeout(resolve, milliseconds))
 const statusOf = async (path: Promise<Response>) => (await path).status
 
 /** A server for the length of one test. */
@@ -25,9 +24,9 @@ describe('a server with room for one and a limit of two', () => {
   const isReady = () => fetch(`${server.url}/ready`)
 
   it('refuses a third prompt and says when to come again', async () => {
-    const inside = [1, 2].map(() => server.post({ prompt: saving(slow(15, 10)) }))
-    await pause(60)
-    expect(await (await isReady()).json()).toMatchObject({ status: 'not ready', reasons: ['the queue is full'] })
+    const inside = [1, 2].map(() => server.post({ prompt: saving(slow(40, 10)) }))
+    const readiness = async () => (await isReady()).json()
+    await expect.poll(readiness).toMatchObject({ status: 'not ready', reasons: ['the queue is full'] })
     const third = await server.post({ prompt: saving(picture()) })
     expect([third.status, ((await third.json()) as { code: string }).code]).toEqual([429, 'queue-full'])
     expect(Number(third.headers.get('retry-after'))).toBeGreaterThanOrEqual(1)
