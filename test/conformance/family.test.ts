@@ -43,9 +43,9 @@ describe.each([...(await loadFamilies()).keys()])('family %s', (name) => {
         ),
       ]),
     )
-    const together = await model.predict(latents, timesteps, stacked)
+    const together = await model.network.predict(latents, timesteps, stacked)
     for (let row = 0; row < rowsOf(latents); row++) {
-      const alone = await model.predict(takeRows(latents, row, row + 1), [timesteps[row]!], inputs[row]!)
+      const alone = await model.network.predict(takeRows(latents, row, row + 1), [timesteps[row]!], inputs[row]!)
       expect(worst(takeRows(together, row, row + 1), alone)).toBeLessThan(1e-5)
     }
   })
@@ -54,7 +54,7 @@ describe.each([...(await loadFamilies()).keys()])('family %s', (name) => {
     const checkpoint = await openCheckpoint(samples[name]!)
     const inputs = await rowInputs(checkpoint)
     const call = (row: number) =>
-      checkpoint.model.predict(takeRows(latents, row, row + 1), [timesteps[row]!], inputs[row]!)
+      checkpoint.model.network.predict(takeRows(latents, row, row + 1), [timesteps[row]!], inputs[row]!)
     const merged = await Promise.all([call(0), call(1), call(2)])
     for (const row of [0, 1, 2]) expect(worst(merged[row]!, await call(row))).toBeLessThan(1e-5)
   })
@@ -78,7 +78,7 @@ describe.each([...(await loadFamilies()).keys()])('family %s', (name) => {
     const copy = await openCheckpoint(await writeSafetensors(path, Object.fromEntries(tensors), dtype))
     const original = await openCheckpoint(samples[name]!)
     const predict = async (checkpoint: Checkpoint) =>
-      checkpoint.model.predict(takeRows(latents, 0, 1), [500], (await rowInputs(checkpoint))[0]!)
+      checkpoint.model.network.predict(takeRows(latents, 0, 1), [500], (await rowInputs(checkpoint))[0]!)
     expect(worst(await predict(copy), await predict(original))).toBeLessThan(tolerance)
   })
 })

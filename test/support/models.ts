@@ -1,5 +1,7 @@
 import { silentLog } from '../../src/workload/base/log.ts'
+import { checkpointWeights } from '../../src/workload/families/support/checkpoint-file.ts'
 import { loadFamilies } from '../../src/workload/families/support/model-store.ts'
+import { familyOf } from '../../src/workload/families/support/open-checkpoint.ts'
 import { createFamilyServices } from '../../src/workload/families/support/services.ts'
 import type { Checkpoint } from '../../src/workload/model/ports.ts'
 import { createModelFolders } from '../../src/workload/weights/model-folders.ts'
@@ -12,8 +14,9 @@ export const bundledCheckpoint = 'models/checkpoints/easel-demo.safetensors'
 /** A checkpoint file, opened by the family that recognises it. */
 export async function openCheckpoint(path: string): Promise<Checkpoint & { readonly family: string }> {
   const file = await openSafetensors(path)
-  const family = [...(await loadFamilies()).values()].find((each) => each.matches(file))
+  const weights = checkpointWeights(file)
+  const family = weights && familyOf(weights, await loadFamilies())
   if (!family) throw new Error(`no family recognises ${path}`)
   const services = createFamilyServices(await cpuRuntime(), createModelFolders('models'), silentLog)
-  return { family: family.name, ...family.open(file, services) }
+  return { family: family.name, ...family.open(weights, services) }
 }

@@ -1,4 +1,5 @@
-import type { ConditioningEntry, DiffusionModel, ModelInputs } from '../../src/workload/model/ports.ts'
+import type { ConditioningEntry } from '../../src/workload/model/conditioning.ts'
+import type { DiffusionModel, ModelInputs, Network } from '../../src/workload/model/ports.ts'
 import { discreteSampling } from '../../src/workload/sampling/model-sampling.ts'
 import { rowsOf, takeRows } from '../../src/workload/tensor/rows.ts'
 import { scaled, type Tensor, tensor } from '../../src/workload/tensor/tensor.ts'
@@ -20,14 +21,10 @@ const mean = (values: Float32Array) => values.reduce((sum, value) => sum + value
  */
 export function createToyModel(): { readonly model: DiffusionModel; readonly calls: readonly ToyCall[] } {
   const calls: ToyCall[] = []
-  const model: DiffusionModel = {
-    sampling: discreteSampling({ prediction: 'eps' }),
-    latent: {
-      channels: 4,
-      processIn: (latent) => scaled(latent, 0.5),
-      processOut: (latent) => scaled(latent, 2),
-    },
-    inputsFor: ({ context, pooled }: ConditioningEntry): ModelInputs => (pooled ? { context, y: pooled } : { context }),
+  const refuse = (): never => {
+    throw new Error('the toy network stays as it is')
+  }
+  const network: Network = {
     async predict(x: Tensor, timesteps: readonly number[], inputs: ModelInputs) {
       const context = inputs.context!
       const contextMeans = timesteps.map((_, row) => mean(takeRows(context, row, row + 1).data))
@@ -40,6 +37,18 @@ export function createToyModel(): { readonly model: DiffusionModel; readonly cal
       }
       return tensor(x.dims, out)
     },
+    patched: refuse,
+    altered: refuse,
+  }
+  const model: DiffusionModel = {
+    sampling: discreteSampling({ prediction: 'eps' }),
+    latent: {
+      channels: 4,
+      processIn: (latent) => scaled(latent, 0.5),
+      processOut: (latent) => scaled(latent, 2),
+    },
+    inputsFor: ({ context, pooled }: ConditioningEntry): ModelInputs => (pooled ? { context, y: pooled } : { context }),
+    network,
   }
   return { model, calls }
 }

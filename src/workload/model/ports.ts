@@ -1,4 +1,9 @@
 import type { Tensor } from '../tensor/tensor.ts'
+import type { Alteration } from './alterations.ts'
+import type { Conditioning, ConditioningEntry } from './conditioning.ts'
+import type { ControlModel, ControlResiduals } from './control.ts'
+import type { GuidanceHook } from './guidance.ts'
+import type { AppliedPatch, WeightPatch } from './patches.ts'
 
 /** The noise levels a network was trained on and what its output means. Implemented in `sampling/`. */
 export interface ModelSampling {
@@ -33,40 +38,64 @@ export interface LatentFormat {
   processOut(latent: Tensor): Tensor
 }
 
-/** One entry of a CONDITIONING: an encoded text and where, when and how strongly it applies. */
-export interface ConditioningEntry {
-  /** `[1, tokens, width]` */
-  readonly context: Tensor
-  /** `[1, width]`, of encoders that give one. */
-  readonly pooled?: Tensor | undefined
-  readonly strength?: number
-}
-
-/** What steers a diffusion model, as it flows along CONDITIONING wires. */
-export type Conditioning = readonly ConditioningEntry[]
-
 /** Further inputs of a network for one row, by the network's name for them; first axis 1. */
 export type ModelInputs = Readonly<Record<string, Tensor>>
 
-/** The network that removes noise, as nodes, guiders and samplers see it. */
+/** What a pass of the network may be told beside its inputs. */
+export interface PassOptions {
+  /** The noise level of all rows, for networks that compute differently at some levels. */
+  readonly sigma?: number
+  readonly control?: ControlResiduals | undefined
+}
+
+/** The bare network of a diffusion model. Values: what patches or alters one gives another. */
+export interface Network {
+  /**
+   * One pass: `x` `[N, C, H, W]` already scaled by `sampling.scaleInput`, one timestep a row, further inputs with N
+   * rows → the raw output `[N, C, H, W]`.
+   */
+  predict(x: Tensor, timesteps: readonly number[], inputs: ModelInputs, options?: PassOptions): Promise<Tensor>
+  /** With `patches` behind those it has. Throws `execution-failed` when its weights cannot be changed. */
+  patched(patches: readonly AppliedPatch[]): Network
+  /** With `alteration` behind those it has. Throws `execution-failed` when it cannot be altered so. */
+  altered(alteration: Alteration): Network
+}
+
+/** What a conditioning entry is turned into network inputs for. */
+export interface InputRequest {
+  /** Latent cells. */
+  readonly height: number
+  readonly width: number
+  /** Whether the entry is one to steer away from. */
+  readonly negative?: boolean
+  /** The picture that the run begins with, in the network's scale: `[N, C, H, W]`. */
+  readonly latent?: Tensor | undefined
+  /** 1 where the run may change the picture: `[N, 1, H, W]`. */
+  readonly noiseMask?: Tensor | undefined
+}
+
+/** A network that removes noise with all that belongs to it, as it flows along MODEL wires. A plain value. */
 export interface DiffusionModel {
+  readonly network: Network
   readonly sampling: ModelSampling
   readonly latent: LatentFormat
-  /** What the network needs beside `x` for `entry`, at a latent size. */
-  inputsFor(entry: ConditioningEntry, size: { readonly height: number; readonly width: number }): ModelInputs
-  /**
-   * One pass of the network: `x` `[N, C, H, W]` already scaled by `sampling.scaleInput`, one timestep a row, further
-   * inputs with N rows → the raw output `[N, C, H, W]`.
-   */
-  predict(x: Tensor, timesteps: readonly number[], inputs: ModelInputs): Promise<Tensor>
+  /** Changes to how guesses are combined, in the order in which nodes made them. */
+  readonly guidance?: readonly GuidanceHook[]
+  /** What the network needs beside `x` for `entry`; 4-d inputs have the latents' height and width. */
+  inputsFor(entry: ConditioningEntry, request: InputRequest): ModelInputs
 }
+
+/** One text for every encoder of a model, or one for each (SDXL has `l` and `g`). */
+export type PromptText = string | Readonly<Record<'l' | 'g', string>>
 
 /** Turns text into conditioning. */
 export interface TextEncoder {
   /** `text` in ComfyUI's prompt syntax (weights, `embedding:`), chunked by 77 tokens. */
-  encode(text: string): Promise<Conditioning>
+  encode(text: PromptText): Promise<Conditioning>
   /** The same encoder that stops at `layer` (-1 is the last); ComfyUI's clip skip. */
   stoppingAt(layer: number): TextEncoder
+  /** With `patches` behind those it has. Throws `execution-failed` when its weights cannot be changed. */
+  patched(patches: readonly AppliedPatch[]): TextEncoder
 }
 
 /** Turns latents into pixels and back. */
@@ -87,12 +116,32 @@ export interface Checkpoint {
   readonly vae: Vae | undefined
 }
 
-/** Opens models by name. Nodes ask it; they never see a session, a path or an execution provider. */
+/** A network that enlarges pictures. */
+export interface Upscaler {
+  /** How many times larger each side becomes. */
+  readonly scale: number
+  /** `[N, 3, H, W]`, 0 to 1 → `[N, 3, H·scale, W·scale]`, not cut off at 0 and 1. */
+  upscale(pixels: Tensor): Promise<Tensor>
+}
+
+/**
+ * Opens models by name. Nodes ask it; they never see a session, a path or an execution provider. Every method rejects
+ * with `execution-failed` when there is no such file or it holds nothing of the kind, and says which.
+ */
 export interface ModelStore {
-  /** Changes when the file of that name is replaced; rejects when there is none. */
-  version(folder: 'checkpoints' | 'vae', name: string): Promise<string>
+  /** Changes when the file (or a file in the folder) of that name is replaced. */
+  version(folder: string, name: string): Promise<string>
   checkpoint(name: string): Promise<Checkpoint>
+  /** A folder in the layout of diffusers, with safetensors or ONNX networks. */
+  diffusers(name: string): Promise<Checkpoint>
+  /** A file with a diffusion network alone. */
+  diffusionModel(name: string): Promise<DiffusionModel>
+  /** Text encoders from files of their own, joined as models of `type` take them. */
+  textEncoder(names: readonly string[], type: string): Promise<TextEncoder>
   vae(name: string): Promise<Vae>
+  controlNet(name: string): Promise<ControlModel>
+  upscaler(name: string): Promise<Upscaler>
+  lora(name: string): Promise<WeightPatch>
 }
 
 /** Latents on a LATENT wire, in the autoencoder's scale. */

@@ -1,5 +1,6 @@
 import { WorkloadError } from '../base/errors.ts'
-import type { Conditioning, DiffusionModel, Latent, ModelSampling } from '../model/ports.ts'
+import type { Conditioning } from '../model/conditioning.ts'
+import type { DiffusionModel, Latent, ModelSampling } from '../model/ports.ts'
 import { createGenerator } from '../tensor/random.ts'
 import { stackRows } from '../tensor/rows.ts'
 import { isZero, type Tensor, zeros } from '../tensor/tensor.ts'

@@ -1,4 +1,5 @@
-import type { Conditioning, DiffusionModel } from '../model/ports.ts'
+import type { Conditioning } from '../model/conditioning.ts'
+import type { DiffusionModel } from '../model/ports.ts'
 import { rowsOf, stackRows, takeRows } from '../tensor/rows.ts'
 import { combined, type Tensor, zeros } from '../tensor/tensor.ts'
 import type { Denoiser } from './sampler.ts'
@@ -65,7 +66,7 @@ function createJointDenoiser(
       signal.throwIfAborted()
       const count = shares.length * rows
       const batch = stackRows(new Array<Tensor>(shares.length).fill(input), count)
-      const output = await model.predict(batch, new Array<number>(count).fill(timestep), inputs)
+      const output = await model.network.predict(batch, new Array<number>(count).fill(timestep), inputs)
       shares.forEach(({ side, weight }, i) => {
         const own = takeRows(output, i * rows, (i + 1) * rows)
         guesses.push({ side, weight, guess: sampling.denoised(x, own, sigma) })

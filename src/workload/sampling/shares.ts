@@ -1,4 +1,5 @@
-import type { Conditioning, DiffusionModel, ModelInputs } from '../model/ports.ts'
+import type { Conditioning } from '../model/conditioning.ts'
+import type { DiffusionModel, ModelInputs } from '../model/ports.ts'
 import { repeatRows, stackRows } from '../tensor/rows.ts'
 import { type Tensor, tensor } from '../tensor/tensor.ts'
 

@@ -1,4 +1,11 @@
+import { joinedAlong } from './axes.ts'
+import { repeatRows, rowsOf } from './rows.ts'
 import { type Tensor, tensor } from './tensor.ts'
+
+/** Feature maps of one size with their channels one behind the other; where `b` has fewer rows they are repeated. */
+export function joinChannels(a: Tensor, b: Tensor): Tensor {
+  return joinedAlong([a, repeatRows(b, rowsOf(a))], 1)
+}
 
 /** `[N, H, W, C]` → `[N, C, H, W]`: how images become what kernels work on. */
 export function channelsFirst(t: Tensor): Tensor {

@@ -47,7 +47,7 @@ it('opens a checkpoint without text encoder and autoencoder, and leaves those pa
   const { model, clip, vae } = await store.checkpoint('bare.safetensors')
   expect({ clip, vae }).toEqual({ clip: undefined, vae: undefined })
   const x = filled([1, 4, 8, 8], 0.1)
-  expect((await model.predict(x, [10], { context: filled([1, 77, 128], 0) })).dims).toEqual([1, 4, 8, 8])
+  expect((await model.network.predict(x, [10], { context: filled([1, 77, 128], 0) })).dims).toEqual([1, 4, 8, 8])
 })
 
 it('opens text encoders of the oldest checkpoints, whose names lack a level', async () => {
@@ -105,7 +105,7 @@ it('opens a file anew once it was replaced', async () => {
     createFamilyServices(await cpuRuntime(), folders, silentLog),
   )
   const predict = async () =>
-    (await store.checkpoint('x.safetensors')).model.predict(filled([1, 4, 8, 8], 1), [10], {
+    (await store.checkpoint('x.safetensors')).model.network.predict(filled([1, 4, 8, 8], 1), [10], {
       context: filled([1, 77, 128], 0),
     })
   const before = await predict()

@@ -1,10 +1,9 @@
 import { readFileSync } from 'node:fs'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
 import { describe, expect, it } from 'vitest'
-import type { Node } from '../../../src/workload/graph/node.ts'
-import { createImageSource, listImages } from '../../../src/workload/image/load.ts'
+import { listImages } from '../../../src/workload/image/load.ts'
 import emptyImage from '../../../src/workload/nodes/empty-image.ts'
 import imageInvert from '../../../src/workload/nodes/image-invert.ts'
 import imageScale from '../../../src/workload/nodes/image-scale.ts'
@@ -16,27 +15,15 @@ import loadImageMask from '../../../src/workload/nodes/load-image-mask.ts'
 import previewImage from '../../../src/workload/nodes/preview-image.ts'
 import saveImage from '../../../src/workload/nodes/save-image.ts'
 import setLatentNoiseMask from '../../../src/workload/nodes/set-latent-noise-mask.ts'
-import type { Catalogue, NodeCheck, NodeContext } from '../../../src/workload/nodes/support/define.ts'
+import type { Catalogue } from '../../../src/workload/nodes/support/define.ts'
 import { filled, mapped, type Tensor, tensor, zeros } from '../../../src/workload/tensor/tensor.ts'
-import { emptyFolder } from '../../support/folder.ts'
+import { type AnyNode, firstOf, nodeRoom } from '../../support/node-room.ts'
 
-type AnyNode = Node<NodeContext, NodeCheck>
-
-/** A place to run nodes in, with pictures of its own and no models. */
+/** A room with the nodes that load from its folder. */
 async function room(files: Readonly<Record<string, Buffer>> = {}) {
-  const input = join(await emptyFolder(), 'input')
-  await mkdir(input)
-  for (const [name, bytes] of Object.entries(files)) await writeFile(join(input, name), bytes)
-  const images = createImageSource({ folders: [input], output: input, temp: input })
-  const noModels = () => Promise.reject(new Error('these nodes open no model'))
-  const context: NodeContext = {
-    signal: new AbortController().signal,
-    progress: () => undefined,
-    models: { version: noModels, checkpoint: noModels, vae: noModels },
-    images,
-  }
-  const catalogue = catalogueOf(() => listImages(input))
-  return { input, images, context, load: loadImage(catalogue), loadMask: loadImageMask(catalogue) }
+  const made = await nodeRoom(files)
+  const catalogue = catalogueOf(() => listImages(made.input))
+  return { ...made, load: loadImage(catalogue), loadMask: loadImageMask(catalogue) }
 }
 
 function catalogueOf(inputImages: Catalogue['inputImages']): Catalogue {
@@ -44,10 +31,8 @@ function catalogueOf(inputImages: Catalogue['inputImages']): Catalogue {
 }
 
 const run = async (node: AnyNode, values: Readonly<Record<string, unknown>>) => node.run(values, (await room()).context)
-const first = async <T>(node: AnyNode, values: Readonly<Record<string, unknown>>) =>
-  (await run(node, values)).values[0] as T // each test knows what its node gives
 const dimsAfter = async (node: AnyNode, values: Readonly<Record<string, unknown>>) =>
-  (await first<Tensor>(node, values)).dims
+  (await firstOf<Tensor>(node, values)).dims
 
 describe('ImageScale', () => {
   const image = mapped(zeros([1, 5, 7, 3]), (_, i) => i / 105)
@@ -65,7 +50,7 @@ describe('ImageScale', () => {
 
   it('keeps colours apart', async () => {
     const red = mapped(zeros([1, 5, 7, 3]), (_, i) => Number(i % 3 === 0))
-    const { data } = await first<Tensor>(imageScale, { ...scale, image: red, width: 3, height: 9, crop: 'center' })
+    const { data } = await firstOf<Tensor>(imageScale, { ...scale, image: red, width: 3, height: 9, crop: 'center' })
     for (const [i, value] of data.entries()) expect(value).toBeCloseTo(Number(i % 3 === 0), 5)
   })
 
@@ -107,13 +92,15 @@ describe('latents', () => {
 
 describe('plain pictures', () => {
   it('are of the colour asked for', async () => {
-    const { dims, data } = await first<Tensor>(emptyImage, { width: 3, height: 2, batch_size: 2, color: 0xff8000 })
+    const { dims, data } = await firstOf<Tensor>(emptyImage, { width: 3, height: 2, batch_size: 2, color: 0xff8000 })
     expect(dims).toEqual([2, 2, 3, 3])
     expect([...data.subarray(33)]).toEqual([1, Math.fround(128 / 255), 0])
   })
 
   it('are turned around', async () => {
-    const { data } = await first<Tensor>(imageInvert, { image: tensor([1, 1, 1, 3], Float32Array.from([0, 0.25, 1])) })
+    const { data } = await firstOf<Tensor>(imageInvert, {
+      image: tensor([1, 1, 1, 3], Float32Array.from([0, 0.25, 1])),
+    })
     expect([...data]).toEqual([1, 0.75, 0])
   })
 })

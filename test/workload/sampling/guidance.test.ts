@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import type { Conditioning } from '../../../src/workload/model/ports.ts'
+import type { Conditioning } from '../../../src/workload/model/conditioning.ts'
 import { createGuidedDenoiser } from '../../../src/workload/sampling/guidance.ts'
 import { createGenerator } from '../../../src/workload/tensor/random.ts'
 import { takeRows } from '../../../src/workload/tensor/rows.ts'

@@ -2,7 +2,6 @@ import { clipTextGraph, readClipTextConfig } from '../../architectures/clip-text
 import type { TextEncoder } from '../../model/ports.ts'
 import type { Session } from '../../runtime/session.ts'
 import { tensor, zeros } from '../../tensor/tensor.ts'
-import type { SafetensorsFile } from '../../weights/safetensors.ts'
 import { bytesOf, type WeightView } from '../../weights/weight-view.ts'
 import { END } from './clip-vocabulary.ts'
 import type { EmbeddingKey } from './embeddings.ts'
@@ -15,9 +14,11 @@ import { type EncodedRows, encodeWeighted } from './weighted-encoding.ts'
 const HEAD_WIDTH = 64
 
 export interface ClipTextParts {
-  readonly file: SafetensorsFile
+  /** Which weights these are: equal keys share a session. */
+  readonly key: string
   readonly view: WeightView
-  readonly key: EmbeddingKey
+  /** Which of an embedding file's tensors are for it. */
+  readonly encoder: EmbeddingKey
   readonly activation: 'quickGelu' | 'gelu'
   /** The token that fills a chunk up. */
   readonly pad: number
@@ -25,10 +26,10 @@ export interface ClipTextParts {
 
 /** A CLIP text model whose last layer, behind its final norm, is the conditioning (Stable Diffusion 1). */
 export function createClipTextEncoder(parts: ClipTextParts, services: FamilyServices): TextEncoder {
-  const { file, view, key, activation, pad } = parts
+  const { key, view, encoder, activation, pad } = parts
   const { layers, width } = readClipTextConfig(view)
   const session = services.runtime.session({
-    key: `${key} ${file.path} ${file.version}`,
+    key: `${encoder} ${key}`,
     weightBytes: bytesOf(view),
     build: () =>
       sourceOf(clipTextGraph(view, services.lower.textEncoder, { heads: Math.max(1, width / HEAD_WIDTH), activation })),
@@ -38,10 +39,10 @@ export function createClipTextEncoder(parts: ClipTextParts, services: FamilyServ
       const reader = {
         tokenizer: await services.tokenizer(),
         pad,
-        findEmbedding: (name: string) => services.embeddings.find(name, key),
+        findEmbedding: (name: string) => services.embeddings.find(name, encoder),
         onMissing: services.onMissingEmbedding,
       }
-      const chunks = await chunkPrompt(text, reader)
+      const chunks = await chunkPrompt(typeof text === 'string' ? text : text.l, reader)
       const place = layer < 0 && -layer <= layers ? layers + layer : layers - 1
       const encoded = await encodeWeighted(chunks, pad, (rows) =>
         runRows(
@@ -53,6 +54,7 @@ export function createClipTextEncoder(parts: ClipTextParts, services: FamilyServ
       return [encoded]
     },
     stoppingAt,
+    patched: () => stoppingAt(layer),
   })
   return stoppingAt(-1)
 }

@@ -1,7 +1,7 @@
 import type { LoweringFor } from '../../architectures/lowering.ts'
 import type { Checkpoint } from '../../model/ports.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import type { SafetensorsFile } from '../../weights/safetensors.ts'
+import type { WeightView } from '../../weights/weight-view.ts'
 import type { ClipTokenizer } from './clip-tokenizer.ts'
 import type { Embeddings } from './embeddings.ts'
 
@@ -20,10 +20,30 @@ export interface FamilyServices {
   onMissingEmbedding(name: string): void
 }
 
-/** A kind of checkpoint, recognised by the names and shapes of its tensors. One file or folder each. */
+/** CLIP text transformers under the Hugging Face names behind `text_model.`, with `text_projection` beside them. */
+export interface TextWeights {
+  readonly l?: WeightView | undefined
+  readonly g?: WeightView | undefined
+  readonly h?: WeightView | undefined
+}
+
+/** The parts of a checkpoint under the names architectures know, wherever and in whatever layout they are stored. */
+export interface CheckpointWeights {
+  /** Which files these are, and changes when one is replaced: equal keys share sessions. */
+  readonly key: string
+  /** The diffusion network under LDM names (`input_blocks.0.0.weight`). */
+  readonly network: WeightView
+  readonly text: TextWeights
+  /** The KL autoencoder under LDM names. */
+  readonly autoencoder: WeightView | undefined
+  /** Tensors beside the parts, which say how the network was trained (`v_pred`, `edm_mean` …). */
+  readonly marks: ReadonlySet<string>
+}
+
+/** A kind of diffusion model, recognised by the names and shapes of its network's weights. One file or folder each. */
 export interface Family {
   readonly name: string
-  matches(file: SafetensorsFile): boolean
+  matches(network: WeightView): boolean
   /** Nothing is loaded yet: each part opens at its first use. */
-  open(file: SafetensorsFile, services: FamilyServices): Checkpoint
+  open(weights: CheckpointWeights, services: FamilyServices): Checkpoint
 }

@@ -3,17 +3,16 @@ import type { Vae } from '../../model/ports.ts'
 import { channelsFirst } from '../../tensor/channels.ts'
 import { rowsOf, stackRows, takeRows } from '../../tensor/rows.ts'
 import { mapped, type Tensor, tensor } from '../../tensor/tensor.ts'
-import type { SafetensorsFile } from '../../weights/safetensors.ts'
 import { bytesOf, type WeightView } from '../../weights/weight-view.ts'
 import type { FamilyServices } from './family.ts'
 import { sourceOf } from './session-source.ts'
 
-/** A KL autoencoder. Pictures go through one by one: at their size a batch costs memory and gains nothing. */
-export function createKlVae(file: SafetensorsFile, view: WeightView, { runtime, lower }: FamilyServices): Vae {
+/** A KL autoencoder; equal keys share sessions. Pictures go through one by one: at their size a batch costs memory and gains nothing. */
+export function createKlVae(key: string, view: WeightView, { runtime, lower }: FamilyServices): Vae {
   const { latentChannels, downscale } = readAutoencoderConfig(view)
   const part = (name: string, build: typeof decoderGraph) =>
     runtime.session({
-      key: `${name} ${file.path} ${file.version}`,
+      key: `${name} ${key}`,
       weightBytes: bytesOf(view) / 2,
       build: () => sourceOf(build(view, lower.autoencoder)),
     })

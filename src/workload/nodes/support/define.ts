@@ -1,6 +1,10 @@
 import { nodeFactory, type RunContext, socket } from '../../graph/node.ts'
 import type { ImageSource } from '../../image/images.ts'
-import type { Conditioning, DiffusionModel, Latent, ModelStore, TextEncoder, Vae } from '../../model/ports.ts'
+import type { Conditioning } from '../../model/conditioning.ts'
+import type { ControlModel } from '../../model/control.ts'
+import type { DiffusionModel, Latent, ModelStore, TextEncoder, Upscaler, Vae } from '../../model/ports.ts'
+import type { Guider } from '../../sampling/guider.ts'
+import type { NoiseSource } from '../../sampling/noise-source.ts'
 import type { Sampler } from '../../sampling/sampler.ts'
 import type { Scheduler } from '../../sampling/scheduler.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
@@ -16,6 +20,18 @@ export const LATENT = socket<Latent>('LATENT')
 export const IMAGE = socket<Tensor>('IMAGE')
 /** `[N, H, W]`, 0 to 1 */
 export const MASK = socket<Tensor>('MASK')
+
+export const CONTROL_NET = socket<ControlModel>('CONTROL_NET')
+export const UPSCALE_MODEL = socket<Upscaler>('UPSCALE_MODEL')
+export const SAMPLER = socket<Sampler>('SAMPLER')
+/** Noise levels, falling. */
+export const SIGMAS = socket<Float32Array>('SIGMAS')
+export const NOISE = socket<NoiseSource>('NOISE')
+export const GUIDER = socket<Guider>('GUIDER')
+export const STRING = socket<string>('STRING')
+export const INT = socket<bigint | number>('INT')
+export const FLOAT = socket<number>('FLOAT')
+export const BOOLEAN = socket<boolean>('BOOLEAN')
 
 /** The largest side of an image or latent, in pixels. */
 export const MAX_RESOLUTION = 16_384

@@ -1,0 +1,6 @@
+import { WorkloadError } from '../../base/errors.ts'
+
+/** Stands here until it is built. */
+export function openTextEncoder(..._given: readonly unknown[]): never {
+  throw new WorkloadError('execution-failed', 'not built')
+}

@@ -1,0 +1,14 @@
+/**
+ * A change to a network's weights: what a LoRA file, or another network of the same shape, holds. Made by a
+ * `ModelStore`, understood by the networks it is given to; names that a network does not have are passed over.
+ */
+export interface WeightPatch {
+  /** Equal for equal contents, so that what was made of it can be found again. */
+  readonly key: string
+}
+
+/** A patch and how much of it is added. */
+export interface AppliedPatch {
+  readonly patch: WeightPatch
+  readonly strength: number
+}
