@@ -73,19 +73,19 @@ describe('latents', () => {
     [8, 8, [1, 4, 8, 8]],
     [300, 200, [1, 4, 25, 37]],
   ])('scaled to %d × %d pixels become %j', async (width, height, dims) => {
-    const result = await first<{ samples: Tensor; batchIndex: unknown }>(latentUpscale, { ...values, width, height })
+    const result = await firstOf<{ samples: Tensor; batchIndex: unknown }>(latentUpscale, { ...values, width, height })
     expect(result.samples.dims).toEqual(dims)
     expect(result.batchIndex).toEqual([3])
   })
 
   it('scaled by a factor round halves to even', async () => {
     const odd = { samples: zeros([2, 4, 5, 7]) }
-    const result = await first<{ samples: Tensor }>(latentUpscaleBy, { ...values, samples: odd, scale_by: 1.5 })
+    const result = await firstOf<{ samples: Tensor }>(latentUpscaleBy, { ...values, samples: odd, scale_by: 1.5 })
     expect(result.samples.dims).toEqual([2, 4, 8, 10])
   })
 
   it('take a mask with a channel axis', async () => {
-    const result = await first(setLatentNoiseMask, { samples: latent, mask: filled([2, 8, 6], 0.5) })
+    const result = await firstOf(setLatentNoiseMask, { samples: latent, mask: filled([2, 8, 6], 0.5) })
     expect(result).toMatchObject({ samples, batchIndex: [3], noiseMask: { dims: [2, 1, 8, 6] } })
   })
 })
