@@ -9,6 +9,7 @@ export const problemStatus = {
   'media-unavailable': 400,
   'media-unsupported': 400,
   'path-not-allowed': 400,
+  'url-not-allowed': 400,
   'upload-not-configured': 400,
   forbidden: 403,
   'not-found': 404,

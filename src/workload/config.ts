@@ -20,6 +20,16 @@ const environmentSchema = z.object({
   PROMPT_TIMEOUT_S: number.max(1_000_000).default(3600),
   SHUTDOWN_GRACE_S: number.max(1_000_000).default(25),
   HEALTH_STALL_S: number.min(1).max(1_000_000).default(120),
+  OUTBOUND_ALLOW: z
+    .string()
+    .default('')
+    .transform((text) =>
+      text
+        .split(',')
+        .map((each) => each.trim())
+        .filter(Boolean),
+    )
+    .refine((list) => list.every((each) => /^[\w.:/-]+$/.test(each)), 'must be hosts, addresses or CIDR blocks'),
   PREPEND_FILENAMES: boolean.default(true),
   COMFY_HOME: z.string().default(application),
   INPUT_DIR: z.string().optional(),
@@ -96,6 +106,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     promptTimeoutMs: of.PROMPT_TIMEOUT_S * 1000,
     shutdownGraceMs: of.SHUTDOWN_GRACE_S * 1000,
     stallMs: of.HEALTH_STALL_S * 1000,
+    /** Hosts, addresses and CIDR blocks that URLs of clients may lead to although they are not public. */
+    outboundAllow: of.OUTBOUND_ALLOW,
     prependFilenames: of.PREPEND_FILENAMES,
     /** Where every job has a folder of its own. */
     spool: join(engine.outputDir, 'spool'),

@@ -1,3 +1,4 @@
+import { lookup } from 'node:dns'
 import { extname } from 'node:path'
 import { messageOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
@@ -14,7 +15,9 @@ import { createJobs, type Jobs } from './jobs/create-jobs.ts'
 import type { Declarations } from './jobs/ports.ts'
 import { readWarmUp } from './jobs/read-warm-up.ts'
 import { removeStaleFolders } from './jobs/stale-folders.ts'
-import { storeInlineMedia } from './media/inline.ts'
+import { addressRules } from './media/address-rules.ts'
+import { createOutbound } from './media/outbound.ts'
+import { storeMedia } from './media/store-media.ts'
 import { loadCatalogue } from './nodes/support/catalogue.ts'
 import { loadNodes } from './nodes/support/registry.ts'
 import { createModelFolders } from './weights/model-folders.ts'
@@ -39,12 +42,13 @@ async function main(config: Config): Promise<void> {
     ),
   )
   const { inputDir } = config.engine
+  const outbound = createOutbound(addressRules(config.outboundAllow), lookup)
   const jobs = createJobs({
     ...config,
     engines,
     declarations,
     log,
-    storeMedia: (prompt, folder) => storeInlineMedia(prompt, { folder, inputDir, maxBytes: config.inputMaxBytes }),
+    storeMedia: (prompt, folder) => storeMedia(prompt, { folder, inputDir, maxBytes: config.inputMaxBytes, outbound }),
     now: Date.now,
   })
   const app = createApp({ ...config, jobs, declarations, models: folders, log })

@@ -1,13 +1,16 @@
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { promptAnswerSchema } from '../../../src/contracts/prompt.ts'
 import { node, picture, saving, slow } from '../../support/prompts.ts'
 import { type Server, startServer } from '../../support/server.ts'
 
 let server: Server
 beforeAll(async () => {
-  server = await startServer({ MAX_BODY_SIZE_MB: '2' })
+  server = await startServer({ MAX_BODY_SIZE_MB: '2', OUTBOUND_ALLOW: '127.0.0.2' })
 })
 afterAll(async () => void (await server.stop()))
 
@@ -245,4 +248,25 @@ it('takes pictures in base64 and answers with their names', async () => {
   const raw = await sharp(Buffer.from(images[0]!, 'base64')).raw().toBuffer()
   expect([...raw.subarray(0, 3)]).toEqual([255, 0, 0])
   expect(createHash('sha256').update(png).digest('hex')).toContain(String(prompt.load!.inputs.image).slice(0, 32))
+})
+
+it('takes pictures by URL from addresses that are allowed, and names the input whose URL is not', async () => {
+  const png = await sharp({ create: { width: 4, height: 4, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer()
+  const site = createServer((_, response) => response.end(png)).listen(0, '0.0.0.0')
+  await once(site, 'listening')
+  onTestFinished(() => void site.close())
+  const { port } = site.address() as AddressInfo // a TCP server has no other kind
+  const drawing = (host: string) => ({
+    load: node('LoadImage', { image: `http://${host}:${port}/red.png` }),
+    out: node('TestSave', { images: ['load', 0], filename_prefix: 'x' }),
+  })
+  const { images } = await answerTo({ prompt: drawing('127.0.0.2') })
+  const raw = await sharp(Buffer.from(images[0]!, 'base64')).raw().toBuffer()
+  expect([...raw.subarray(0, 3)]).toEqual([255, 0, 0])
+
+  const refused = await server.post({ prompt: drawing('127.0.0.1') })
+  expect(refused.status).toBe(400)
+  expect(await refused.json()).toMatchObject({ code: 'url-not-allowed', location: 'prompt.load.inputs.image' })
 })

@@ -1,10 +1,16 @@
 import { createHash } from 'node:crypto'
+import { lookup } from 'node:dns'
+import { once } from 'node:events'
 import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { describe, expect, it } from 'vitest'
+import { describe, expect, it, onTestFinished } from 'vitest'
 import type { Prompt } from '../../../src/contracts/prompt.ts'
-import { storeInlineMedia } from '../../../src/workload/media/inline.ts'
+import { addressRules } from '../../../src/workload/media/address-rules.ts'
+import { createOutbound } from '../../../src/workload/media/outbound.ts'
+import { storeMedia } from '../../../src/workload/media/store-media.ts'
 import { emptyFolder } from '../../support/folder.ts'
 
 const pixel = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
@@ -18,6 +24,9 @@ const [png, jpeg, gif, webp, tiff, avif] = await Promise.all([
 ])
 const node = (image: unknown) => ({ class_type: 'LoadImage', inputs: { image } })
 
+/** May reach 127.0.0.2 beside what is public. */
+const outbound = createOutbound(addressRules(['127.0.0.2']), lookup)
+
 async function room(maxBytes = 1_000_000) {
   const root = await emptyFolder()
   const [folder, inputDir] = [join(root, 'media'), join(root, 'input')]
@@ -25,7 +34,7 @@ async function room(maxBytes = 1_000_000) {
   await writeFile(join(root, 'secret.png'), png!)
   await writeFile(join(inputDir, 'cat.png'), png!)
   await writeFile(join(inputDir, 'sub/cat.png'), png!)
-  const store = (prompt: Prompt) => storeInlineMedia(prompt, { folder, inputDir, maxBytes })
+  const store = (prompt: Prompt) => storeMedia(prompt, { folder, inputDir, maxBytes, outbound })
   return {
     root,
     folder,
@@ -34,6 +43,23 @@ async function room(maxBytes = 1_000_000) {
     imageFor: async (image: unknown) => (await store({ '5': node(image) }))['5']?.inputs.image,
   }
 }
+
+describe('pictures by URL', () => {
+  it('are fetched once however many nodes name them, and named after their content', async () => {
+    let asked = 0
+    const server = createServer((_, response) => void response.end(png, () => asked++)).listen(0, '127.0.0.2')
+    await once(server, 'listening')
+    onTestFinished(() => void server.close())
+    const url = `http://127.0.0.2:${(server.address() as AddressInfo).port}/picture?size=1`
+    const { store, folder } = await room()
+    const stored = await store({ '1': node(url), '2': node(url) })
+    const names = Object.values(stored).map(({ inputs }) => inputs.image as string)
+    expect(names[0]).toMatch(/^[0-9a-f]{32}\.png$/)
+    expect(names[1]).toBe(names[0])
+    expect(await readFile(join(folder, names[0]!))).toEqual(png)
+    expect(asked).toBe(1)
+  })
+})
 
 describe('pictures inside a prompt', () => {
   it.each([
@@ -173,14 +199,11 @@ describe('what is no picture inside a prompt', () => {
     await expect(imageFor(text)).rejects.toMatchObject({ code: 'media-unsupported', message })
   })
 
-  it.each(['http://example.com/a.png', 'HTTPS://example.com/a.png', 's3://bucket/a.png'])(
-    'cannot be fetched yet: %s',
+  it.each(['http://127.0.0.1/a.png', 'HTTP://localhost/a.png', 's3://bucket/a.png'])(
+    'is not allowed behind %s',
     async (url) => {
       const { imageFor } = await room()
-      await expect(imageFor(url)).rejects.toMatchObject({
-        code: 'media-unavailable',
-        message: 'URL inputs are not available yet: send the image as base64, data URI or a file name',
-      })
+      await expect(imageFor(url)).rejects.toMatchObject({ code: 'url-not-allowed' })
     },
   )
 
@@ -199,7 +222,7 @@ describe('what is no picture inside a prompt', () => {
     const error = await store({
       '1': node('dog.png'),
       '2': node('cat.png'),
-      '3': node('http://example.com/secret-token'),
+      '3': node('http://127.0.0.1/secret-token'),
       '4': node(Buffer.from('%PDF-1.7').toString('base64')),
     }).catch((error: unknown) => error)
     expect(error).toMatchObject({
@@ -208,7 +231,7 @@ describe('what is no picture inside a prompt', () => {
     })
     expect(error).toHaveProperty(['facts', 'errors'], {
       'prompt.1.inputs.image': ['neither the name of an input file nor an image in base64'],
-      'prompt.3.inputs.image': ['URL inputs are not available yet: send the image as base64, data URI or a file name'],
+      'prompt.3.inputs.image': ['the URL leads to an address that is not public; OUTBOUND_ALLOW makes exceptions'],
       'prompt.4.inputs.image': ['PDF content: send a PNG, JPEG, WebP, GIF, TIFF or AVIF image'],
     })
     expect(JSON.stringify(error)).not.toContain('secret-token')
