@@ -24,6 +24,7 @@ export const problemStatus = {
   'execution-failed': 500,
   'out-of-memory': 500,
   internal: 500,
+  'upload-failed': 502,
   'not-ready': 503,
   draining: 503,
   'shutting-down': 503,

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { convertOutputSchema } from './convert-output.ts'
+import { httpUploadSchema, s3UploadSchema } from './upload.ts'
 
 export const promptNodeSchema = z.object({
   class_type: z.string(),
@@ -21,6 +22,8 @@ export const promptRequestSchema = z.object({
   prompt: promptSchema,
   id: jobIdSchema.optional(),
   convert_output: convertOutputSchema.optional(),
+  s3: s3UploadSchema.optional(),
+  http_upload: httpUploadSchema.optional(),
   extra_data: z.looseObject({ extra_pnginfo: z.record(z.string(), z.unknown()).optional() }).optional(),
 })
 
@@ -55,7 +58,7 @@ export const statsSchema = z.object({
 export const promptAnswerSchema = z.looseObject({
   id: z.string(),
   prompt: promptSchema,
-  /** The encoded files in standard base64, in the order of the graph. */
+  /** The encoded files in standard base64, or their URLs when they were uploaded, in the order of the graph. */
   images: z.array(z.string()),
   /** Same length and order as `images`. */
   filenames: z.array(z.string()),

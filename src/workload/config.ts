@@ -20,6 +20,14 @@ const environmentSchema = z.object({
   PROMPT_TIMEOUT_S: number.max(1_000_000).default(3600),
   SHUTDOWN_GRACE_S: number.max(1_000_000).default(25),
   HEALTH_STALL_S: number.min(1).max(1_000_000).default(120),
+  UPLOAD_ATTEMPTS: integer(1, 100).default(5),
+  UPLOAD_TIMEOUT_S: number.min(1).max(100_000).default(300),
+  AWS_REGION: z.string().optional(),
+  AWS_DEFAULT_REGION: z.string().optional(),
+  AWS_ENDPOINT_URL: z.url().optional(),
+  AWS_ACCESS_KEY_ID: z.string().optional(),
+  AWS_SECRET_ACCESS_KEY: z.string().optional(),
+  AWS_SESSION_TOKEN: z.string().optional(),
   OUTBOUND_ALLOW: z
     .string()
     .default('')
@@ -106,6 +114,15 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     promptTimeoutMs: of.PROMPT_TIMEOUT_S * 1000,
     shutdownGraceMs: of.SHUTDOWN_GRACE_S * 1000,
     stallMs: of.HEALTH_STALL_S * 1000,
+    uploadAttempts: of.UPLOAD_ATTEMPTS,
+    uploadTimeoutMs: of.UPLOAD_TIMEOUT_S * 1000,
+    s3: {
+      region: of.AWS_REGION ?? of.AWS_DEFAULT_REGION,
+      endpoint: of.AWS_ENDPOINT_URL,
+      accessKeyId: of.AWS_ACCESS_KEY_ID,
+      secretAccessKey: of.AWS_SECRET_ACCESS_KEY,
+      sessionToken: of.AWS_SESSION_TOKEN,
+    },
     /** Hosts, addresses and CIDR blocks that URLs of clients may lead to although they are not public. */
     outboundAllow: of.OUTBOUND_ALLOW,
     prependFilenames: of.PREPEND_FILENAMES,

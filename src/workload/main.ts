@@ -4,6 +4,9 @@ import { messageOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import { once } from './base/once.ts'
 import { type Config, readConfig } from './config.ts'
+import { httpUploadTarget } from './delivery/targets/http-upload.ts'
+import { s3Target } from './delivery/targets/s3.ts'
+import { createUploads } from './delivery/uploads.ts'
 import { createEngines } from './engine/dispatcher.ts'
 import { startEngine } from './engine/host.ts'
 import { describe, describeNode } from './graph/describe.ts'
@@ -47,6 +50,10 @@ async function main(config: Config): Promise<void> {
     ...config,
     engines,
     declarations,
+    uploads: createUploads(
+      { s3: s3Target(config.s3), http: httpUploadTarget(outbound.send) },
+      { attempts: config.uploadAttempts, timeoutMs: config.uploadTimeoutMs, random: Math.random },
+    ),
     log,
     storeMedia: (prompt, folder) => storeMedia(prompt, { folder, inputDir, maxBytes: config.inputMaxBytes, outbound }),
     now: Date.now,

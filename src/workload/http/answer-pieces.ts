@@ -6,7 +6,11 @@ import type { JobAnswer } from '../jobs/create-jobs.ts'
 const CHUNK = 3 * 64 * 1024
 
 /** The JSON of an answer in pieces, so that no image is ever whole in memory. */
-export async function* answerPieces({ head, files }: JobAnswer): AsyncGenerator<string> {
+export async function* answerPieces({ head, files, urls }: JobAnswer): AsyncGenerator<string> {
+  if (urls) {
+    yield stringifyExact({ ...head, images: urls })
+    return
+  }
   yield `${stringifyExact(head).slice(0, -1)},"images":[`
   for (const [i, { path }] of files.entries()) {
     yield i === 0 ? '"' : ',"'

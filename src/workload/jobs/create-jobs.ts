@@ -4,6 +4,7 @@ import { join } from 'node:path'
 import type { Prompt, PromptAnswer, PromptRequest } from '../../contracts/prompt.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import type { Upload, Uploads } from '../delivery/uploads.ts'
 import type { Engines } from '../engine/dispatcher.ts'
 import type { EngineFile, EngineJob, EngineResult } from '../engine/protocol.ts'
 import { type Admission, type Admitted, createAdmission } from './admission.ts'
@@ -14,10 +15,12 @@ import type { Declarations, ValidPrompt } from './ports.ts'
 import { type ParsedBody, parseBody, warningsOf } from './prompt-body.ts'
 import { createStopwatch, type Stopwatch } from './stopwatch.ts'
 
-/** What a finished prompt is answered with; the images are still files. */
+/** What a finished prompt is answered with; the images are still files, or somewhere else by now. */
 export interface JobAnswer {
   readonly head: Omit<PromptAnswer, 'images'>
   readonly files: readonly EngineFile[]
+  /** Where the files were uploaded to, in their order; undefined when the answer carries them. */
+  readonly urls: readonly string[] | undefined
 }
 
 /** Who asks, and how to tell that they have gone. */
@@ -47,6 +50,7 @@ export interface Jobs {
 export interface JobServices {
   readonly engines: Engines
   readonly declarations: Declarations
+  readonly uploads: Uploads
   readonly log: Log
   /** Stores the pictures that stand in a prompt in base64 in `folder`, and puts their names in their place. */
   storeMedia(prompt: Prompt, folder: string): Promise<Prompt>
@@ -67,6 +71,7 @@ interface Job {
   readonly request: PromptRequest
   /** The body as it came. */
   readonly raw: Readonly<Record<string, unknown>>
+  readonly upload: Upload | undefined
   /** The job's own folder: its name is not the client's, for the same id may come twice. */
   readonly folder: string
   readonly stop: AbortController
@@ -80,7 +85,7 @@ export function createJobs(services: JobServices): Jobs {
   const admission = createAdmission(maxQueueDepth, now)
   const cleaning = new Set<Promise<void>>()
 
-  const admit = ({ request, raw }: ParsedBody, { signal }: Pick<Caller, 'signal'>, byRight: boolean): Job => {
+  const admit = ({ request, raw, upload }: ParsedBody, { signal }: Pick<Caller, 'signal'>, byRight: boolean): Job => {
     if (!byRight && !engines.healthy)
       throw new WorkloadError('not-ready', 'no engine process stays up', { retryAfter: 30 })
     const id = request.id ?? randomUUID()
@@ -90,7 +95,7 @@ export function createJobs(services: JobServices): Jobs {
     if (signal.aborted) gone()
     else signal.addEventListener('abort', gone, { once: true })
     const folder = join(spool, randomUUID())
-    return { id, request, raw, folder, stop, admitted, stopwatch: createStopwatch(now) }
+    return { id, request, raw, upload, folder, stop, admitted, stopwatch: createStopwatch(now) }
   }
   const live = async <T>(job: Job, requestId: string, deliver: (answer: JobAnswer) => Promise<T>): Promise<T> => {
     const { id, stopwatch } = job
@@ -103,8 +108,10 @@ export function createJobs(services: JobServices): Jobs {
       executing = running.catch(() => undefined)
       const result = await unlessAborted(running, job.stop.signal)
       job.admitted.stage = 'delivering'
-      const delivered = await deliver({ head: headOf(job, valid, result, services), files: result.files })
-      tell({ status: 'succeeded', images: result.files.length })
+      const { files } = result
+      const urls = job.upload && (await stopwatch.uploading(job.upload.run(files, job.stop.signal)))
+      const delivered = await deliver({ head: headOf(job, valid, result, services), files, urls })
+      tell({ status: 'succeeded', images: files.length })
       return delivered
     } catch (error) {
       tell({ status: 'failed', code: error instanceof WorkloadError ? error.code : 'internal' })
@@ -197,7 +204,7 @@ function headOf(job: Job, valid: ValidPrompt, result: EngineResult, { prependFil
   const dropped = Object.keys(valid.nodeErrors).length > 0
   const all = dropped ? [...warnings, 'some outputs are not valid and did not run; see node_errors'] : warnings
   return {
-    ...(request.convert_output && { convert_output: request.convert_output }),
+    ...echoed(request),
     id,
     prompt: withFileNames(valid.prompt, id, prependFilenames),
     filenames: result.files.map(({ filename }) => filename),
@@ -206,6 +213,13 @@ function headOf(job: Job, valid: ValidPrompt, result: EngineResult, { prependFil
     ...(dropped && { node_errors: valid.nodeErrors }),
   }
 }
+
+/** What of the request an answer repeats, with defaults filled in. */
+const echoed = ({ convert_output, s3, http_upload }: PromptRequest) => ({
+  ...(convert_output && { convert_output }),
+  ...(s3 && { s3 }),
+  ...(http_upload && { http_upload }),
+})
 
 const inputsOf = ({ folder }: Job): string => join(folder, 'input')
 

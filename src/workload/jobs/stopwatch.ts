@@ -8,6 +8,8 @@ export interface Stopwatch {
   /** An engine has taken it, perhaps for the second time. */
   started(): void
   note(event: NodeEvent): void
+  /** The files are on their way somewhere until `work` ends. */
+  uploading<T>(work: Promise<T>): Promise<T>
   /** What a line of the log should tell. */
   summary(): Readonly<Record<'duration_ms' | 'nodes_run' | 'nodes_cached', number>>
   stats(result: EngineResult): Stats
@@ -18,6 +20,7 @@ export function createStopwatch(now: () => number): Stopwatch {
   const arrival = now()
   let queuedAt = arrival
   let startedAt: number | undefined
+  let uploadTime = 0
   const nodes = new Map<string, NodeStats>()
   return {
     queued() {
@@ -34,6 +37,12 @@ export function createStopwatch(now: () => number): Stopwatch {
       if (kind === 'finished' && start !== undefined)
         nodes.set(node, { start, end: at, duration: at - start, cached: false })
     },
+    async uploading(work) {
+      const from = now()
+      return work.finally(() => {
+        uploadTime = now() - from
+      })
+    },
     summary() {
       const cached = [...nodes.values()].filter((node) => node.cached).length
       return { duration_ms: now() - arrival, nodes_run: nodes.size - cached, nodes_cached: cached }
@@ -46,7 +55,7 @@ export function createStopwatch(now: () => number): Stopwatch {
         comfy_round_trip_time: end - queuedAt,
         inference_time: Math.round(inferenceTime),
         postprocess_time: encodeTime,
-        upload_time: 0,
+        upload_time: uploadTime,
         total_time: now() - arrival,
       }
     },

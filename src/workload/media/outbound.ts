@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupAllOptions } from 'node:dns'
 import { isIP } from 'node:net'
-import type { Dispatcher, Response } from 'undici'
+import type { Dispatcher, RequestInit, Response } from 'undici'
 import { WorkloadError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 import { type AddressRules, isMetadataService } from './address-rules.ts'
@@ -25,6 +25,8 @@ export interface Outbound {
    * whatever the name resolved to before.
    */
   get(url: string, signal: AbortSignal): Promise<Response>
+  /** Sends a request under the same rules and follows no redirect. */
+  send(url: string, init: RequestInit): Promise<Response>
 }
 
 export function createOutbound(rules: AddressRules, lookup: Lookup): Outbound {
@@ -33,14 +35,17 @@ export function createOutbound(rules: AddressRules, lookup: Lookup): Outbound {
     const undici = await import('undici')
     return { fetch: undici.fetch, dispatcher: guardedAgent(undici, rules, lookup) }
   })
+  const send = async (url: URL, init: RequestInit): Promise<Response> => {
+    const { fetch, dispatcher } = await client()
+    return fetch(url, { ...init, dispatcher, redirect: 'manual' }).catch((error: unknown) => {
+      throw refusalIn(error) ?? error
+    })
+  }
   return {
     async get(url, signal) {
       let at = parsedUrl(url)
-      const { fetch, dispatcher } = await client()
       for (let redirects = 0; ; redirects++) {
-        const response = await fetch(at, { dispatcher, redirect: 'manual', signal }).catch((error: unknown) => {
-          throw refusalIn(error) ?? error
-        })
+        const response = await send(at, { signal })
         const location = response.headers.get('location')
         if (response.status < 300 || response.status > 399 || location === null) return response
         await response.body?.cancel()
@@ -48,6 +53,7 @@ export function createOutbound(rules: AddressRules, lookup: Lookup): Outbound {
         at = parsedUrl(new URL(location, at).href)
       }
     },
+    send: async (url, init) => send(parsedUrl(url), init),
   }
 }
 

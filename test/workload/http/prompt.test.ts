@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto'
 import { once } from 'node:events'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
+import { buffer } from 'node:stream/consumers'
 import sharp from 'sharp'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
 import { promptAnswerSchema } from '../../../src/contracts/prompt.ts'
@@ -134,7 +135,7 @@ describe('POST /prompt refuses', () => {
       'convert_output.format',
     ],
     ['a webhook', { prompt: {}, webhook_v2: 'https://a.example' }, 400, 'upload-not-configured', 'webhook_v2'],
-    ['an upload', { prompt: {}, s3: { bucket: 'b', prefix: '' } }, 400, 'upload-not-configured', 's3'],
+    ['an upload', { prompt: {}, s3: { bucket: 'pictures', prefix: '' } }, 400, 'upload-not-configured', 's3'],
     ['nothing to do', { prompt: {} }, 400, 'no-output-node', undefined],
     ['an unknown class', { prompt: { 1: node('Magic') } }, 400, 'invalid-graph', 'prompt.1.class_type'],
     ['too large a body', { prompt: {}, x: 'x'.repeat(3 * 2 ** 20) }, 413, 'body-too-large', undefined],
@@ -171,7 +172,8 @@ describe('POST /prompt refuses', () => {
       'id',
       'prompt.image.inputs.width',
       'prompt.out.inputs.filename_prefix',
-      's3',
+      's3.bucket',
+      's3.prefix',
     ])
     expect(body.node_errors).toMatchObject({ image: { errors: [{ type: 'invalid_input_type' }] } })
     await expect.poll(server.spooled).toEqual([])
@@ -269,4 +271,24 @@ it('takes pictures by URL from addresses that are allowed, and names the input w
   const refused = await server.post({ prompt: drawing('127.0.0.1') })
   expect(refused.status).toBe(400)
   expect(await refused.json()).toMatchObject({ code: 'url-not-allowed', location: 'prompt.load.inputs.image' })
+})
+
+it('uploads pictures before it answers, and answers with their addresses', async () => {
+  const bodies: Record<string, Buffer> = {}
+  const site = createServer(async (request, response) => {
+    bodies[request.url!] = await buffer(request)
+    response.end()
+  }).listen(0, '0.0.0.0')
+  await once(site, 'listening')
+  onTestFinished(() => void site.close())
+  const url_prefix = `http://127.0.0.2:${(site.address() as AddressInfo).port}/out`
+  const body = { prompt: saving(picture()), id: 'sent', http_upload: { url_prefix } }
+  const answer = await answerTo(body)
+  expect(answer.images).toEqual([`${url_prefix}/${answer.filenames[0]}`])
+  expect(answer).toMatchObject({ http_upload: { url_prefix, async: false } })
+  expect((await sharp(bodies[`/out/${answer.filenames[0]}`]!).metadata()).format).toBe('png')
+  await expect.poll(server.spooled).toEqual([])
+
+  const failed = await server.post({ ...body, http_upload: { url_prefix: 'http://127.0.0.1:8099/' } })
+  expect([failed.status, await failed.json()]).toMatchObject([502, { code: 'upload-failed', location: 'http_upload' }])
 })
