@@ -13,6 +13,7 @@ export const problemStatus = {
   'upload-not-configured': 400,
   forbidden: 403,
   'not-found': 404,
+  'job-not-found': 404,
   'method-not-allowed': 405,
   cancelled: 409,
   'id-conflict': 409,

@@ -38,6 +38,8 @@ const environmentSchema = z.object({
         .filter(Boolean),
     )
     .refine((list) => list.every((each) => /^[\w.:/-]+$/.test(each)), 'must be hosts, addresses or CIDR blocks'),
+  JOB_RETENTION_S: number.max(100_000_000).default(3600),
+  JOB_RETENTION_MB: number.default(1024),
   PREPEND_FILENAMES: boolean.default(true),
   COMFY_HOME: z.string().default(application),
   INPUT_DIR: z.string().optional(),
@@ -125,6 +127,8 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     },
     /** Hosts, addresses and CIDR blocks that URLs of clients may lead to although they are not public. */
     outboundAllow: of.OUTBOUND_ALLOW,
+    jobRetentionMs: of.JOB_RETENTION_S * 1000,
+    jobRetentionBytes: of.JOB_RETENTION_MB * 2 ** 20,
     prependFilenames: of.PREPEND_FILENAMES,
     /** Where every job has a folder of its own. */
     spool: join(engine.outputDir, 'spool'),

@@ -1,6 +1,6 @@
 import { createReadStream } from 'node:fs'
 import { stringifyExact } from '../base/json.ts'
-import type { JobAnswer } from '../jobs/create-jobs.ts'
+import type { JobAnswer } from '../jobs/job.ts'
 
 /** Bytes of a file in memory at a time: a multiple of 3, so that each becomes whole base64. */
 const CHUNK = 3 * 64 * 1024

@@ -8,6 +8,9 @@ import { jsonBody } from './json-body.ts'
 import { problemHandler } from './problem-handler.ts'
 import { assignRequestId } from './request-id.ts'
 import { healthRoute } from './routes/health.ts'
+import { interruptRoute } from './routes/interrupt.ts'
+import { jobEventsRoute } from './routes/job-events.ts'
+import { jobsRoute } from './routes/jobs.ts'
 import { modelsRoute } from './routes/models.ts'
 import { objectInfoRoute } from './routes/object-info.ts'
 import { promptRoute } from './routes/prompt.ts'
@@ -28,7 +31,9 @@ export function createApp({ jobs, declarations, models, log, maxBodyBytes, apiKe
   const app = express().disable('x-powered-by').disable('etag')
   app.use(assignRequestId, healthRoute(jobs), readyRoute(jobs))
   if (apiKey !== undefined) app.use(requireApiKey(apiKey))
-  app.use(promptRoute(jobs, jsonBody(maxBodyBytes)), modelsRoute(models), objectInfoRoute(declarations))
+  const body = jsonBody(maxBodyBytes)
+  app.use(promptRoute(jobs, body), interruptRoute(jobs, body), jobEventsRoute(jobs), jobsRoute(jobs))
+  app.use(modelsRoute(models), objectInfoRoute(declarations))
   app.use(({ method, path }) => {
     throw new WorkloadError('not-found', `there is no ${method} ${path}`)
   })

@@ -28,7 +28,8 @@ export function sendJson(response: Response, body: unknown, type = 'application/
   response.set('content-type', `${type}; charset=utf-8`).send(stringifyExact(body))
 }
 
-function problemOf({ code, message, facts }: WorkloadError, requestId: string): Problem {
+/** The error object of the wire. */
+export function problemOf({ code, message, facts }: WorkloadError, requestId: string): Problem {
   const status = problemStatus[code]
   const title = STATUS_CODES[status]!
   return {

@@ -1,27 +1,20 @@
 import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Prompt, PromptAnswer, PromptRequest } from '../../contracts/prompt.ts'
+import type { JobRecord } from '../../contracts/job.ts'
+import { unlessAborted } from '../base/abort.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
-import type { Upload, Uploads } from '../delivery/uploads.ts'
-import type { Engines } from '../engine/dispatcher.ts'
-import type { EngineFile, EngineJob, EngineResult } from '../engine/protocol.ts'
-import { type Admission, type Admitted, createAdmission } from './admission.ts'
-import { checkGraph } from './check-graph.ts'
-import { createFaults } from './faults.ts'
-import { saves, withFileNames } from './file-prefix.ts'
-import type { Declarations, ValidPrompt } from './ports.ts'
-import { type ParsedBody, parseBody, warningsOf } from './prompt-body.ts'
-import { createStopwatch, type Stopwatch } from './stopwatch.ts'
-
-/** What a finished prompt is answered with; the images are still files, or somewhere else by now. */
-export interface JobAnswer {
-  readonly head: Omit<PromptAnswer, 'images'>
-  readonly files: readonly EngineFile[]
-  /** Where the files were uploaded to, in their order; undefined when the answer carries them. */
-  readonly urls: readonly string[] | undefined
-}
+import type { Uploads } from '../delivery/uploads.ts'
+import { type Admission, createAdmission } from './admission.ts'
+import { bodyKeyOf } from './body-key.ts'
+import type { Job, JobAnswer } from './job.ts'
+import { createJobBook } from './job-book.ts'
+import { createJobHistory, type JobEvent } from './job-history.ts'
+import { recordOf } from './job-record.ts'
+import { type ParsedBody, parseBody } from './prompt-body.ts'
+import { type Prepared, type RunServices, runPrompt } from './run-prompt.ts'
+import { createStopwatch } from './stopwatch.ts'
 
 /** Who asks, and how to tell that they have gone. */
 export interface Caller {
@@ -29,14 +22,34 @@ export interface Caller {
   readonly requestId: string
 }
 
+/** What is told of a job. */
+export interface JobView {
+  readonly record: JobRecord
+  /** Of a job that succeeded. */
+  readonly answer: JobAnswer | undefined
+  /** Of a job that failed or was cancelled. */
+  readonly error: WorkloadError | undefined
+}
+
 export interface Jobs {
   /**
-   * Runs the prompt in the body of a request and hands its files to `deliver`; they stay until that has ended. When
-   * `caller.signal` aborts, so does the prompt.
+   * Runs the prompt in the body of a request and hands its files to `deliver`, with whether the answer was there
+   * already. The same body under the same id joins the job that is there, or gets its answer again. When `caller.signal`
+   * aborts, a job that nobody else waits for and whose id its client does not know is cancelled.
    */
-  run<T>(body: unknown, caller: Caller, deliver: (answer: JobAnswer) => Promise<T>): Promise<T>
+  run<T>(body: unknown, caller: Caller, deliver: (answer: JobAnswer, replayed: boolean) => Promise<T>): Promise<T>
   /** Runs a prompt before anybody is let in. */
   warmUp(body: unknown, signal: AbortSignal): Promise<void>
+  /** What is known of a job. Throws `job-not-found`. */
+  view(id: string): JobView
+  /** All jobs that are known, in the order in which they came. */
+  list(): readonly JobRecord[]
+  /** Lends the answer of a job that succeeded, with its files. Throws `job-not-found`. */
+  read<T>(id: string, work: (answer: JobAnswer) => Promise<T>): Promise<T>
+  /** Stops a job that has not ended; false when it has. Throws `job-not-found`. */
+  cancel(id: string): boolean
+  /** What happens to a job from event number `after` on. Throws `job-not-found`. */
+  follow(id: string, after: number, signal: AbortSignal): AsyncGenerator<JobEvent>
   /** Lets prompts in. */
   open(): void
   /** Lets none in any more and resolves when all have ended, after `graceMs` by force. */
@@ -47,181 +60,174 @@ export interface Jobs {
   readonly reasons: readonly string[]
 }
 
-export interface JobServices {
-  readonly engines: Engines
-  readonly declarations: Declarations
+export interface JobServices extends RunServices {
   readonly uploads: Uploads
   readonly log: Log
-  /** Stores the pictures that stand in a prompt in base64 in `folder`, and puts their names in their place. */
-  storeMedia(prompt: Prompt, folder: string): Promise<Prompt>
   /** The folder that holds a folder a run. */
   readonly spool: string
-  readonly prependFilenames: boolean
   /** Pending and running prompts; 0: no limit. */
   readonly maxQueueDepth: number
-  /** From the moment an engine takes it; 0: no limit. */
-  readonly promptTimeoutMs: number
+  /** How long ended jobs and their files are kept, in milliseconds, and how many bytes of them. */
+  readonly jobRetentionMs: number
+  readonly jobRetentionBytes: number
   /** Epoch milliseconds. */
   now(): number
 }
 
-/** One prompt on its way through the house. */
-interface Job {
-  readonly id: string
-  readonly request: PromptRequest
-  /** The body as it came. */
-  readonly raw: Readonly<Record<string, unknown>>
-  readonly upload: Upload | undefined
-  /** The job's own folder: its name is not the client's, for the same id may come twice. */
-  readonly folder: string
-  readonly stop: AbortController
-  readonly admitted: Admitted
-  readonly stopwatch: Stopwatch
-}
-
-/** The life of a prompt: admit, take in its media, validate, execute, deliver, tidy up. */
+/** The life of a prompt: admit, run, deliver, keep for a while, tidy up. */
 export function createJobs(services: JobServices): Jobs {
   const { engines, log, spool, maxQueueDepth, now } = services
   const admission = createAdmission(maxQueueDepth, now)
-  const cleaning = new Set<Promise<void>>()
+  const book = createJobBook({
+    keepMs: services.jobRetentionMs,
+    keepBytes: services.jobRetentionBytes,
+    now,
+    discard: (job) => tidy(job, log),
+  })
 
-  const admit = ({ request, raw, upload }: ParsedBody, { signal }: Pick<Caller, 'signal'>, byRight: boolean): Job => {
+  /** Takes a job in and sets it going. `delivered` is when its first client has its answer. */
+  const begin = (parsed: ParsedBody, requestId: string, byRight: boolean, delivered: Promise<void>): Job => {
     if (!byRight && !engines.healthy)
       throw new WorkloadError('not-ready', 'no engine process stays up', { retryAfter: 30 })
+    const { request, raw, upload } = parsed
     const id = request.id ?? randomUUID()
     const stop = new AbortController()
-    const admitted = admission.enter(id, (reason) => stop.abort(reason), byRight)
-    const gone = () => stop.abort(new WorkloadError('cancelled', 'the client went away'))
-    if (signal.aborted) gone()
-    else signal.addEventListener('abort', gone, { once: true })
-    const folder = join(spool, randomUUID())
-    return { id, request, raw, upload, folder, stop, admitted, stopwatch: createStopwatch(now) }
+    const prepared: Prepared = {
+      id,
+      run: (book.find(id)?.run ?? 0) + 1,
+      named: request.id !== undefined,
+      bodyKey: bodyKeyOf(raw),
+      request,
+      raw,
+      upload,
+      folder: join(spool, randomUUID()),
+      stop,
+      admitted: admission.enter(id, (reason) => stop.abort(reason), byRight),
+      stopwatch: createStopwatch(now),
+      history: createJobHistory(id, request.prompt, now),
+      created: now(),
+      outcome: undefined,
+      waiting: 0,
+    }
+    const { answer, idle } = runPrompt(prepared, services)
+    const job: Job = Object.assign(prepared, { answer })
+    book.add(job)
+    void settle(job, requestId, idle, delivered)
+    return job
   }
-  const live = async <T>(job: Job, requestId: string, deliver: (answer: JobAnswer) => Promise<T>): Promise<T> => {
-    const { id, stopwatch } = job
+
+  const settle = async (job: Job, requestId: string, idle: Promise<void>, delivered: Promise<void>): Promise<void> => {
+    const { id, stopwatch, admitted, history } = job
     const tell = (outcome: Readonly<Record<string, unknown>>) =>
       log.info({ request: requestId, id, ...outcome, ...stopwatch.summary() }, 'prompt')
-    let executing: Promise<unknown> = Promise.resolve()
     try {
-      const valid = await prepare(job, services)
-      const running = execute(job, valid, services)
-      executing = running.catch(() => undefined)
-      const result = await unlessAborted(running, job.stop.signal)
-      job.admitted.stage = 'delivering'
-      const { files } = result
-      const urls = job.upload && (await stopwatch.uploading(job.upload.run(files, job.stop.signal)))
-      const delivered = await deliver({ head: headOf(job, valid, result, services), files, urls })
-      tell({ status: 'succeeded', images: files.length })
-      return delivered
-    } catch (error) {
-      tell({ status: 'failed', code: error instanceof WorkloadError ? error.code : 'internal' })
-      throw error
+      const answer = await job.answer
+      tell({ status: 'succeeded', images: answer.files.length })
+      job.outcome = { at: now(), answer }
+      history.end('complete', { outputs: answer.files.map((_, i) => i) })
+    } catch (thrown) {
+      const error = thrown instanceof WorkloadError ? thrown : new WorkloadError('internal', 'internal error')
+      tell({ status: 'failed', code: error.code })
+      await idle
+      job.outcome = { at: now(), error }
+      history.end('failed', { code: error.code, error: error.message })
+    }
+    await delivered
+    admitted.leave()
+    book.ended(job)
+  }
+
+  const known = (id: string): Job => {
+    const job = book.find(id)
+    if (job) return job
+    throw new WorkloadError('job-not-found', `there is no job ${id}; ended ones are kept for a while only`)
+  }
+  /** The job that `parsed` asks for if it is there already. Throws `id-conflict` when its id means another. */
+  const standing = ({ request, raw }: ParsedBody): Job | undefined => {
+    const job = request.id === undefined ? undefined : book.find(request.id)
+    if (!job) return undefined
+    if (job.bodyKey !== bodyKeyOf(raw))
+      throw new WorkloadError('id-conflict', `the id ${job.id} belongs to another prompt`, { location: 'id' })
+    return job.outcome?.error ? undefined : job
+  }
+  const waitFor = async (job: Job, signal: AbortSignal): Promise<JobAnswer> => {
+    job.waiting += 1
+    try {
+      return await unlessAborted(job.answer, signal)
     } finally {
-      // An engine may still be at it after a client has gone, so the folder waits and the place stays taken.
-      void executing.then(job.admitted.leave)
-      const cleaned = executing.then(() => tidy(job, log)).finally(() => cleaning.delete(cleaned))
-      cleaning.add(cleaned)
+      job.waiting -= 1
+      if (signal.aborted && job.waiting === 0 && !job.named) job.stop.abort(signal.reason)
     }
   }
 
   return {
-    async run(body, caller, deliver) {
-      return live(admit(await parseBody(body, services), caller, false), caller.requestId, deliver)
+    async run(body, { signal, requestId }, deliver) {
+      const parsed = await parseBody(body, services)
+      const former = standing(parsed)
+      let tellDelivered!: () => void
+      const delivered = new Promise<void>((resolve) => {
+        tellDelivered = resolve
+      })
+      const job = former ?? begin(parsed, requestId, false, delivered)
+      const release = book.hold(job)
+      try {
+        const replayed = job.outcome !== undefined
+        return await deliver(await waitFor(job, signal), replayed)
+      } finally {
+        release()
+        tellDelivered()
+      }
     },
     async warmUp(body, signal) {
-      await live(admit(await parseBody(body, services), { signal }, true), 'warm-up', async () => undefined)
+      const job = begin(await parseBody(body, services), 'warm-up', true, Promise.resolve())
+      await waitFor(job, signal)
     },
+    view(id) {
+      const job = known(id)
+      const { outcome } = job
+      const { jobs } = book
+      return { record: recordOf(job, jobs.slice(0, jobs.indexOf(job))), answer: outcome?.answer, error: outcome?.error }
+    },
+    list: () => book.jobs.map((job, i, jobs) => recordOf(job, jobs.slice(0, i))),
+    async read(id, work) {
+      const job = known(id)
+      if (!job.outcome?.answer) throw new WorkloadError('job-not-found', `the job ${id} has no outputs`)
+      const release = book.hold(job)
+      try {
+        return await work(job.outcome.answer)
+      } finally {
+        release()
+      }
+    },
+    cancel(id) {
+      const job = known(id)
+      if (job.outcome) return false
+      job.stop.abort(new WorkloadError('cancelled', 'the prompt was cancelled'))
+      return true
+    },
+    follow: (id, after, signal) => known(id).history.follow(after, signal),
     open: admission.open,
     async drain(graceMs) {
       await admission.drain(graceMs)
-      await Promise.all(cleaning)
+      await book.close()
     },
     get healthy() {
       return admission.stage !== 'starting' && engines.healthy
     },
     get reasons() {
-      return reasonsOf(admission, engines)
+      return reasonsOf(admission, engines.ready)
     },
   }
 }
 
-function reasonsOf({ stage, full }: Admission, engines: Engines): readonly string[] {
+function reasonsOf({ stage, full }: Admission, ready: boolean): readonly string[] {
   return [
     ...(stage === 'starting' ? ['the server is still starting'] : []),
     ...(stage === 'draining' ? ['the server is shutting down'] : []),
-    ...(engines.ready ? [] : ['no engine process is up']),
+    ...(ready ? [] : ['no engine process is up']),
     ...(full ? ['the queue is full'] : []),
   ]
 }
-
-async function prepare(job: Job, services: JobServices): Promise<ValidPrompt> {
-  const valid = await checkGraph(job.request.prompt, inputsOf(job), createFaults(), services)
-  if (!valid.outputs.some((id) => saves(valid.prompt[id])))
-    throw new WorkloadError('no-output-node', 'the prompt has no node that saves its result, such as SaveImage', {
-      location: 'prompt',
-      nodeErrors: valid.nodeErrors,
-    })
-  job.stop.signal.throwIfAborted()
-  return valid
-}
-
-async function execute(job: Job, { prompt, outputs }: ValidPrompt, services: JobServices): Promise<EngineResult> {
-  const { id, request, stop, stopwatch, admitted } = job
-  const { engines, prependFilenames, promptTimeoutMs } = services
-  const engineJob: EngineJob = {
-    id,
-    prompt,
-    outputs,
-    inputs: inputsOf(job),
-    folder: join(job.folder, 'output'),
-    prependId: prependFilenames,
-    convert: request.convert_output,
-    pngInfo: request.extra_data?.extra_pnginfo,
-  }
-  let timer: NodeJS.Timeout | undefined
-  const expire = () =>
-    stop.abort(new WorkloadError('timed-out', `the prompt ran longer than ${promptTimeoutMs / 1000} s`))
-  stopwatch.queued()
-  admitted.stage = 'waiting'
-  try {
-    return await engines.run(engineJob, {
-      signal: stop.signal,
-      onStarted() {
-        admitted.stage = 'running'
-        stopwatch.started()
-        if (promptTimeoutMs > 0) timer ??= setTimeout(expire, promptTimeoutMs)
-      },
-      onEvent: stopwatch.note,
-    })
-  } finally {
-    clearTimeout(timer)
-  }
-}
-
-function headOf(job: Job, valid: ValidPrompt, result: EngineResult, { prependFilenames }: JobServices) {
-  const { id, request, raw, stopwatch } = job
-  const warnings = warningsOf(raw)
-  const dropped = Object.keys(valid.nodeErrors).length > 0
-  const all = dropped ? [...warnings, 'some outputs are not valid and did not run; see node_errors'] : warnings
-  return {
-    ...echoed(request),
-    id,
-    prompt: withFileNames(valid.prompt, id, prependFilenames),
-    filenames: result.files.map(({ filename }) => filename),
-    stats: stopwatch.stats(result),
-    ...(all.length > 0 && { warnings: [...all] }),
-    ...(dropped && { node_errors: valid.nodeErrors }),
-  }
-}
-
-/** What of the request an answer repeats, with defaults filled in. */
-const echoed = ({ convert_output, s3, http_upload }: PromptRequest) => ({
-  ...(convert_output && { convert_output }),
-  ...(s3 && { s3 }),
-  ...(http_upload && { http_upload }),
-})
-
-const inputsOf = ({ folder }: Job): string => join(folder, 'input')
 
 /** Clean-up never fails a job. */
 async function tidy({ folder, id }: Job, log: Log): Promise<void> {
@@ -230,13 +236,4 @@ async function tidy({ folder, id }: Job, log: Log): Promise<void> {
   } catch (error) {
     log.warn({ id, err: error }, 'a job folder could not be removed')
   }
-}
-
-/** What `work` gives, unless `signal` aborts first: then its reason, though the work may go on for a moment. */
-function unlessAborted<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
-  return new Promise((resolve, reject) => {
-    const abort = () => reject(signal.reason)
-    signal.addEventListener('abort', abort, { once: true })
-    work.then(resolve, reject).finally(() => signal.removeEventListener('abort', abort))
-  })
 }

@@ -11,7 +11,7 @@ import { type Server, startServer } from '../../support/server.ts'
 
 let server: Server
 beforeAll(async () => {
-  server = await startServer({ MAX_BODY_SIZE_MB: '2', OUTBOUND_ALLOW: '127.0.0.2' })
+  server = await startServer({ MAX_BODY_SIZE_MB: '2', OUTBOUND_ALLOW: '127.0.0.2', JOB_RETENTION_S: '0' })
 })
 afterAll(async () => void (await server.stop()))
 
