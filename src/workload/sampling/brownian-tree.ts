@@ -77,10 +77,15 @@ export function createBrownianTree(
 
 /**
  * Noise for stochastic solvers that depends only on the levels of a step, not on how many steps there are: increments
- * of one Brownian path over the noise levels of a run, scaled to variance 1.
+ * of one Brownian path over the noise levels of a run, scaled to the standard deviation `scale`.
  */
-export function createBrownianNoise(dims: readonly number[], sigmas: Float32Array, seed: bigint): NoiseSampler {
+export function createBrownianNoise(
+  dims: readonly number[],
+  sigmas: Float32Array,
+  seed: bigint,
+  scale = 1,
+): NoiseSampler {
   const levels = sigmas.filter((sigma) => sigma > 0)
   const increment = createBrownianTree(dims, Math.min(...levels), Math.max(...levels), seed)
-  return (sigma, next) => scaled(increment(next, sigma), -1 / Math.sqrt(sigma - next))
+  return (sigma, next) => scaled(increment(next, sigma), -scale / Math.sqrt(sigma - next))
 }

@@ -7,7 +7,8 @@ export type Denoiser = (x: Tensor, sigma: number) => Promise<Tensor>
 /** The guided guess at the clean image, and the one under the negative conditioning alone, before any noise mask. */
 export interface GuessPair {
   readonly denoised: Tensor
-  readonly negative: Tensor
+  /** Undefined when the negative was not asked: at cfg 1, or by guiders that have none. */
+  readonly negative: Tensor | undefined
 }
 
 /** Fresh noise of the shape of x for the step from `sigma` down to `next`. */
@@ -15,8 +16,8 @@ export type NoiseSampler = (sigma: number, next: number) => Tensor
 
 export interface SamplingRun {
   readonly denoise: Denoiser
-  /** As `denoise`, with the negative's guess beside it; only samplers with `asksNegative` may call it. */
-  denoisePair?(x: Tensor, sigma: number): Promise<GuessPair>
+  /** As `denoise`, with the negative's guess beside it. */
+  readonly denoisePair: (x: Tensor, sigma: number) => Promise<GuessPair>
   /** Noise levels, falling, usually ending in zero. */
   readonly sigmas: Float32Array
   /** The levels the model was trained on, for samplers that need alpha, log-SNR or the flow form. */
@@ -33,9 +34,11 @@ export interface Sampler {
   readonly name: string
   /** KSampler computes one level more and drops the last but one. */
   readonly discardsPenultimate?: boolean
-  /** Calls `denoisePair` (CFG++ and its kin): the negative is then asked even at cfg 1. */
+  /** Needs the negative's guess (CFG++ and its kin): the negative is then asked even at cfg 1. */
   readonly asksNegative?: boolean
   /** What lies outside a noise mask gets noise of its own instead of the noise the run began with. */
   readonly drawsMaskNoise?: boolean
+  /** The level that the result is taken to be at, where it is not the last of `sigmas`. */
+  endsAt?(sigmas: Float32Array): number
   sample(x: Tensor, run: SamplingRun): Promise<Tensor>
 }

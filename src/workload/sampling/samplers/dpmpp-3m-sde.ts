@@ -1,8 +1,9 @@
 import { combined } from '../../tensor/tensor.ts'
-import { stochasticMultistep } from '../stochastic.ts'
+import type { NoiseOptions } from '../ancestral.ts'
+import type { Sampler } from '../sampler.ts'
+import { type Correction, stochasticMultistep } from '../solvers/stochastic.ts'
 
-/** The three-step solver of the reverse SDE of k-diffusion, by divided differences of the guesses. */
-export default stochasticMultistep('dpmpp_3m_sde', (h, exponent, denoised, [last, first]) => {
+const byDividedDifferences: Correction = (h, exponent, denoised, [last, first]) => {
   if (!last) return []
   const phi2 = Math.expm1(-exponent) / exponent + 1
   const newest = combined([h / last.h, denoised], [-h / last.h, last.denoised])
@@ -16,4 +17,10 @@ export default stochasticMultistep('dpmpp_3m_sde', (h, exponent, denoised, [last
     [phi2 + weight, newest],
     [-weight, oldest],
   ]
-})
+}
+
+/** The three-step solver of the reverse SDE of k-diffusion, by divided differences of the guesses. */
+export const dpmpp3mSde = (options: NoiseOptions = {}): Sampler =>
+  stochasticMultistep('dpmpp_3m_sde', byDividedDifferences, options)
+
+export default dpmpp3mSde()

@@ -1,11 +1,9 @@
-import { addScaled, combined, type Tensor } from '../tensor/tensor.ts'
-import { createBrownianNoise } from './brownian-tree.ts'
-import { alphaOf, halfLogSnr, levelsOfFiniteSnr } from './log-snr.ts'
-import type { Sampler } from './sampler.ts'
-import { stepwise } from './stepwise.ts'
-
-/** How much of the noise removed over a step is replaced by fresh noise: all that the reverse SDE does. */
-const eta = 1
+import { addScaled, combined, type Tensor } from '../../tensor/tensor.ts'
+import type { NoiseOptions } from '../ancestral.ts'
+import { createBrownianNoise } from '../brownian-tree.ts'
+import { alphaOf, halfLogSnr, levelsOfFiniteSnr } from '../log-snr.ts'
+import type { Sampler } from '../sampler.ts'
+import { stepwise } from '../stepwise.ts'
 
 /** A guess at the clean image from an earlier step, and how long that step was in λ. */
 export interface Guess {
@@ -25,11 +23,15 @@ export type Correction = (
 ) => readonly (readonly [weight: number, term: Tensor])[]
 
 /** A multistep solver of the reverse SDE in λ (SDE-DPM-Solver++, Lu et al. 2022, appendix) on a Brownian path. */
-export function stochasticMultistep(name: string, correct: Correction): Sampler {
+export function stochasticMultistep(
+  name: string,
+  correct: Correction,
+  { eta = 1, noiseScale = 1 }: NoiseOptions = {},
+): Sampler {
   return stepwise(
     name,
     ({ model, sigmas, seed }, { dims }) => {
-      const noise = createBrownianNoise(dims, sigmas, seed)
+      const noise = createBrownianNoise(dims, sigmas, seed, noiseScale)
       let earlier: readonly Guess[] = []
       return ({ x, sigma, next, denoised }) => {
         if (next === 0) return denoised
@@ -43,6 +45,7 @@ export function stochasticMultistep(name: string, correct: Correction): Sampler 
           [-alpha * Math.expm1(-exponent), denoised],
           ...correct(h, exponent, denoised, known).map(([weight, term]) => [alpha * weight, term] as const),
         )
+        if (eta === 0 || noiseScale === 0) return reached
         return addScaled(reached, noise(sigma, next), next * Math.sqrt(-Math.expm1(-2 * h * eta)))
       }
     },
