@@ -8,8 +8,9 @@ import { serveEngine } from './engine/server.ts'
 import { createModelStore, loadFamilies } from './families/support/model-store.ts'
 import { createFamilyServices } from './families/support/services.ts'
 import { createResultCache } from './graph/cache.ts'
+import { withFloats } from './graph/with-floats.ts'
 import { loadFormats } from './image/format.ts'
-import type { ImageArtifact } from './image/images.ts'
+import type { Artifact } from './image/images.ts'
 import { createImageSource } from './image/load.ts'
 import { createSpool } from './image/spool.ts'
 import { loadCatalogue } from './nodes/support/catalogue.ts'
@@ -42,6 +43,7 @@ async function main(config: EngineConfig): Promise<void> {
   serveEngine<NodeContext>({
     registry,
     blockedTime: blocking.total,
+    freeMemory: runtime.releaseIdle,
     cache: createResultCache({ maxBytes: config.resultCacheBytes, sizeOf: valueBytes }),
     contextFor: (run, { inputs }) => ({
       ...run,
@@ -53,9 +55,9 @@ async function main(config: EngineConfig): Promise<void> {
       }),
     }),
     spoolFor({ folder, id, prependId, convert, prompt, pngInfo }) {
-      const metadata = { prompt, ...pngInfo }
+      const metadata = { prompt: withFloats(prompt, registry), ...pngInfo }
       const spool = createSpool({ formats, folder, id, prependId, convert, metadata, now: () => new Date() })
-      return { save: (artifact) => spool.save(artifact as ImageArtifact) } // all that our nodes emit
+      return { save: (artifact) => spool.save(artifact as Artifact) } // all that our nodes emit
     },
   })
 }

@@ -22,6 +22,7 @@ import { addressRules } from './media/address-rules.ts'
 import { createOutbound } from './media/outbound.ts'
 import { storeMedia } from './media/store-media.ts'
 import { loadCatalogue } from './nodes/support/catalogue.ts'
+import { absentTypes } from './nodes/support/not-offered.ts'
 import { loadNodes } from './nodes/support/registry.ts'
 import { createModelFolders } from './weights/model-folders.ts'
 
@@ -110,7 +111,7 @@ function declare(
     load,
     async validate(prompt, inputs) {
       const images = createImageSource({ folders: [inputs, inputDir], output: outputDir, temp: tempDir })
-      return validate(prompt, await load(), images)
+      return validate(prompt, await load(), images, absentTypes)
     },
     async describe() {
       return describe(await load())

@@ -27,6 +27,15 @@ export class WorkloadError extends Error {
   }
 }
 
+/** How V8, the C++ library, ONNX Runtime and CUDA say it. */
+const noMemory = /array buffer allocation failed|bad_?\s?alloc|failed to allocate|out of memory/i
+
+/** Whether there was no memory for something: that passes when memory is freed. */
+export function isOutOfMemory(error: unknown): boolean {
+  if (error instanceof WorkloadError && error.code !== 'execution-failed') return error.code === 'out-of-memory'
+  return noMemory.test(messageOf(error))
+}
+
 /** The sentence of anything that was thrown. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)

@@ -1,4 +1,4 @@
-import { messageOf, WorkloadError } from '../base/errors.ts'
+import { isOutOfMemory, messageOf, WorkloadError } from '../base/errors.ts'
 import type { ResultCache } from '../graph/cache.ts'
 import { execute } from '../graph/execute.ts'
 import type { NodeRegistry, RunContext } from '../graph/node.ts'
@@ -14,6 +14,8 @@ export interface EngineServices<Context extends RunContext> {
   blockedTime(): number
   readonly registry: NodeRegistry<Context>
   readonly cache: ResultCache
+  /** Frees what memory it can beside the cache. */
+  freeMemory(): Promise<void>
   /** What the nodes of `job` may touch. */
   contextFor(run: RunContext, job: EngineJob): Context
   /** Where the outputs of `job` are encoded and kept. */
@@ -51,7 +53,7 @@ async function runJob<Context extends RunContext>(
   run: string,
   job: EngineJob,
   signal: AbortSignal,
-  { registry, cache, contextFor, spoolFor, blockedTime }: EngineServices<Context>,
+  { registry, cache, contextFor, spoolFor, blockedTime, freeMemory }: EngineServices<Context>,
 ): Promise<EngineResult> {
   const start = Date.now()
   const blocked = blockedTime()
@@ -64,6 +66,10 @@ async function runJob<Context extends RunContext>(
     signal,
     pngInfo: job.pngInfo,
     onEvent: createEventLine(run),
+    async freeMemory() {
+      cache.clear()
+      await freeMemory()
+    },
   })
   const end = Date.now()
   const inferenceTime = blockedTime() - blocked
@@ -92,9 +98,5 @@ function failureOf(error: unknown, signal: AbortSignal): Failure {
   if (signal.aborted) return { code: 'cancelled', message: 'the prompt was cancelled', facts: {} }
   if (!(error instanceof WorkloadError)) return { code: 'internal', message: messageOf(error), facts: {} }
   const { code, message, facts } = error
-  return { code: code === 'execution-failed' && isOutOfMemory(message) ? 'out-of-memory' : code, message, facts }
+  return { code: isOutOfMemory(error) ? 'out-of-memory' : code, message, facts }
 }
-
-/** How V8, the C++ library, ONNX Runtime and CUDA say it. */
-const isOutOfMemory = (message: string): boolean =>
-  /array buffer allocation failed|bad_?\s?alloc|failed to allocate memory|out of memory/i.test(message)

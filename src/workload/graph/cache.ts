@@ -26,6 +26,8 @@ export interface ResultCache {
     compute: Compute,
     onProgress: Progress,
   ): Promise<{ readonly result: Outcome; readonly cached: boolean }>
+  /** Forgets every result that is kept. */
+  clear(): void
 }
 
 /** Somebody who waits for a computation; `again` tells to compute anew. */
@@ -103,6 +105,7 @@ export function createResultCache({
 
   return {
     get,
+    clear: kept.clear,
     async resolve(key, signal, compute, onProgress) {
       for (;;) {
         signal.throwIfAborted()

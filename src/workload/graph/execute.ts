@@ -1,6 +1,6 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import type { Prompt } from '../../contracts/prompt.ts'
-import { messageOf, WorkloadError } from '../base/errors.ts'
+import { isOutOfMemory, messageOf, WorkloadError } from '../base/errors.ts'
 import type { Outcome, ResultCache } from './cache.ts'
 import type { HiddenValues, NodeRegistry, RunContext } from './node.ts'
 import { type Plan, plan } from './plan.ts'
@@ -33,6 +33,8 @@ export interface Execution<Context extends RunContext> {
   /** The client's `extra_data.extra_pnginfo`. */
   readonly pngInfo: HiddenValues['EXTRA_PNGINFO']
   readonly onEvent: (event: ExecutionEvent) => void
+  /** Frees what memory it can when a node found none, and the node is tried once more; without it the prompt fails. */
+  readonly freeMemory?: () => Promise<void>
 }
 
 /**
@@ -41,7 +43,7 @@ export interface Execution<Context extends RunContext> {
  * WorkloadError of the node's own with its id and class added, or `cancelled`.
  */
 export async function execute<Context extends RunContext>(execution: Execution<Context>): Promise<readonly Emitted[]> {
-  const { prompt, outputs, registry, cache, contextFor, signal, pngInfo, onEvent } = execution
+  const { prompt, outputs, registry, cache, contextFor, signal, pngInfo, onEvent, freeMemory } = execution
   const { order, links } = plan(prompt, outputs, registry)
   const context = contextFor({ signal, progress: () => undefined })
   const keys = await sign({ prompt, order, registry, context })
@@ -64,13 +66,19 @@ export async function execute<Context extends RunContext>(execution: Execution<C
     }
     onEvent({ kind: 'started', node: id })
     const hidden = { PROMPT: prompt, EXTRA_PNGINFO: pngInfo, UNIQUE_ID: id }
-    const { result } = await cache.resolve(
-      key,
-      signal,
-      async (shared, progress) =>
-        runNode(node, flowsInto(node, inputs, slotOf, hidden), contextFor({ signal: shared, progress })),
-      (value, max) => onEvent({ kind: 'progress', node: id, value, max }),
-    )
+    const resolve = () =>
+      cache.resolve(
+        key,
+        signal,
+        async (shared, progress) =>
+          runNode(node, flowsInto(node, inputs, slotOf, hidden), contextFor({ signal: shared, progress })),
+        (value, max) => onEvent({ kind: 'progress', node: id, value, max }),
+      )
+    const { result } = await resolve().catch(async (error: unknown) => {
+      if (!freeMemory || signal.aborted || !isOutOfMemory(error)) throw error
+      await freeMemory()
+      return resolve()
+    })
     onEvent({ kind: 'finished', node: id })
     return result
   }

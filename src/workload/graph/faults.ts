@@ -1,7 +1,8 @@
 import type { NodeFault } from '../../contracts/problem.ts'
 import type { PromptNode } from '../../contracts/prompt.ts'
+import { pythonFloat } from '../base/python-number.ts'
 import type { InputConfig } from './input-config.ts'
-import { pythonFloat, pythonRepr, pythonStr } from './python-repr.ts'
+import { pythonRepr, pythonStr } from './python-repr.ts'
 import type { WidgetType } from './widget.ts'
 
 /** Longer lists of choices are counted, not shown. */
@@ -26,10 +27,18 @@ export const outputsFailed = (reasons: readonly NodeFault[]): NodeFault =>
     reasons.map(({ message, details }) => `${message}: ${details}`).join('\n'),
   )
 
-export function missingNodeType(id: string, { class_type, _meta }: PromptNode): NodeFault {
-  const message = `Node '${_meta?.title || class_type}' not found. The custom node may not be installed.`
+/** `absence` says why a class is not here that other servers have; without it nobody here knows the class. */
+export function missingNodeType(id: string, { class_type, _meta }: PromptNode, absence?: string): NodeFault {
+  const reason = absence
+    ? `This server does not offer ${class_type}: ${absence}.`
+    : 'The custom node may not be installed.'
   const extra = { node_id: id, class_type, node_title: _meta?.title ?? null }
-  return fault('missing_node_type', message, `Node ID '#${id}'`, extra)
+  return fault(
+    'missing_node_type',
+    `Node '${_meta?.title || class_type}' not found. ${reason}`,
+    `Node ID '#${id}'`,
+    extra,
+  )
 }
 
 export const requiredInputMissing = (name: string): NodeFault =>

@@ -32,5 +32,7 @@ export async function configOf(
   const { type, options, named } = input.widget
   const choices = type === 'COMBO' ? await choicesOf(input.widget) : undefined
   if (choices === undefined) return [type, options]
-  return named ? [type, { multiselect: false, ...options, options: choices }] : [choices, options]
+  if (!named) return [choices, options]
+  const multiselect = 'multiselect' in options ? options.multiselect : false // undefined: upstream does not say
+  return [type, { ...options, multiselect, options: choices }]
 }

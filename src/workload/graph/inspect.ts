@@ -1,3 +1,4 @@
+import type { NodeFault } from '../../contracts/problem.ts'
 import type { PromptNode } from '../../contracts/prompt.ts'
 import { messageOf } from '../base/errors.ts'
 import {
@@ -7,7 +8,6 @@ import {
   cycleThrough,
   dependencyCycle,
   exceptionDuringValidation,
-  missingNodeType,
   requiredInputMissing,
   returnTypeMismatch,
 } from './faults.ts'
@@ -61,11 +61,15 @@ interface Visit<Context, Check> {
   loop: Loop | undefined
 }
 
-/** An inspector of one prompt, whose nodes are `nodes`. It walks without recursion: prompts may be thousands deep. */
+/**
+ * An inspector of one prompt, whose nodes are `nodes`; `missing` holds the fault of each that is of no known class. It
+ * walks without recursion: prompts may be thousands deep.
+ */
 export function createInspector<Context, Check>(
   nodes: ReadonlyMap<string, PromptNode>,
   registry: NodeRegistry<Context, Check>,
   host: Check,
+  missing: ReadonlyMap<string, NodeFault>,
 ): Inspector {
   type Step = Visit<Context, Check>
   const choicesOf = rememberChoices()
@@ -105,8 +109,7 @@ export function createInspector<Context, Check>(
     }
     const node = registry.get(classOf(source))
     if (node === undefined) {
-      const unknown = nodes.get(source)!
-      if (!runs.has(source)) settle(source, unknown.inputs, false, [{ fault: missingNodeType(source, unknown) }])
+      if (!runs.has(source)) settle(source, nodes.get(source)!.inputs, false, [{ fault: missing.get(source)! }])
       visit.ancestorsRun = false
       return
     }

@@ -21,13 +21,21 @@ export function flowsInto<Context>(
     const input = visible(declared)
     const value = Object.hasOwn(inputs, name) ? inputs[name] : undefined
     if (declared.kind === 'hidden') flows.set(name, [hidden[declared.of]])
-    else if (isLink(value)) flows.set(name, slotOf(...value))
+    else if (isLink(value)) flows.set(name, linked(input, slotOf(...value)))
     else if (input?.kind === 'widget' && value !== undefined) {
       // validation has coerced it, or left it to the node's own check
       flows.set(name, [input.widget.read(unwrap(value) as Literal)])
     } else if (value !== undefined && value !== null) flows.set(name, [unwrap(value)])
   }
   return flows
+}
+
+/** What a wire brings to a widget: one node's whole numbers are `number`, another's `bigint`, so the widget reads them. */
+function linked(input: ReturnType<typeof visible>, values: readonly unknown[]): readonly unknown[] {
+  if (input?.kind !== 'widget' || input.widget.type !== 'INT') return values
+  return values.map((value) =>
+    typeof value === 'number' || typeof value === 'bigint' ? input.widget.read(value) : value,
+  )
 }
 
 /**

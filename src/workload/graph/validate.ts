@@ -1,5 +1,5 @@
 import type { NodeErrors } from '../../contracts/problem.ts'
-import type { Prompt, PromptNode } from '../../contracts/prompt.ts'
+import type { Prompt } from '../../contracts/prompt.ts'
 import { WorkloadError } from '../base/errors.ts'
 import { missingNodeType, noOutputs } from './faults.ts'
 import { createInspector, type Inspected } from './inspect.ts'
@@ -24,25 +24,31 @@ const MAX_DEPENDENTS = 100
 /**
  * Checks `prompt` against the declarations of its nodes and coerces its literals as ComfyUI does. Outputs that cannot
  * run are dropped. Throws `no-output-node` if there is none, and `invalid-graph` with all faults of all nodes if none
- * can run or a node is of no known class: then nothing runs. `host` is what nodes may ask while they are checked.
+ * can run or a node is of no known class: then nothing runs. `host` is what nodes may ask while they are checked;
+ * `absent` says why classes are not in the registry that a client may expect there.
  */
 export async function validate<Context, Check>(
   prompt: Prompt,
   registry: NodeRegistry<Context, Check>,
   host: Check,
+  absent: ReadonlyMap<string, string> = new Map(),
 ): Promise<Validated> {
   const nodes = new Map(Object.entries(prompt))
   if (nodes.size > MAX_NODES) {
     throw new WorkloadError('invalid-graph', `The prompt has ${nodes.size} nodes; ${MAX_NODES} are the most`)
   }
-  const missing = [...nodes].filter(([, node]) => !registry.has(node.class_type))
+  const missing = new Map(
+    [...nodes]
+      .filter(([, { class_type }]) => !registry.has(class_type))
+      .map(([id, node]) => [id, missingNodeType(id, node, absent.get(node.class_type))]),
+  )
   const outputs = [...nodes.keys()].filter((id) => registry.get(nodes.get(id)!.class_type)?.output)
-  if (outputs.length === 0 && missing.length === 0) {
+  if (outputs.length === 0 && missing.size === 0) {
     const fault = noOutputs()
     throw new WorkloadError('no-output-node', fault.message, { graphFault: fault, location: 'prompt' })
   }
 
-  const { inspect, inspected } = createInspector(nodes, registry, host)
+  const { inspect, inspected } = createInspector(nodes, registry, host, missing)
   const good: string[] = []
   const failed: string[] = []
   /** Node → how many outputs had failed before it was found faulty. */
@@ -57,19 +63,15 @@ export async function validate<Context, Check>(
     }
   }
 
-  const findings = new Map<string, Finding>(missing.map(([id, node]) => [id, unreached(id, node)]))
+  const findings = new Map<string, Finding>(
+    [...missing].map(([id, fault]) => [id, { faults: [{ fault }], dependents: [] }]),
+  )
   for (const [{ id, faults }, before] of found) {
     findings.set(id, { faults, dependents: failed.slice(before, before + MAX_DEPENDENTS) })
   }
-  if (good.length === 0 || missing.length > 0) throw invalidGraph(prompt, findings, outputs)
+  if (good.length === 0 || missing.size > 0) throw invalidGraph(prompt, findings, outputs)
 
   const inputsOf = new Map(inspected.map(({ id, inputs }) => [id, inputs]))
   const coerced = [...nodes].map(([id, node]) => [id, { ...node, inputs: inputsOf.get(id) ?? node.inputs }] as const)
   return { prompt: Object.fromEntries(coerced), outputs: good, nodeErrors: nodeErrorsOf(prompt, findings) }
 }
-
-/** A node of no known class that no output needs. */
-const unreached = (id: string, node: PromptNode): Finding => ({
-  faults: [{ fault: missingNodeType(id, node) }],
-  dependents: [],
-})

@@ -32,12 +32,12 @@ export const MAX_SEED = 0xffff_ffff_ffff_ffffn
 /** A whole number; `min`, `max` and `default` are enforced, `step` is an editor's hint. */
 export const int = (options: WidgetOptions): Widget<number> => ({ type: 'INT', options, read: Number })
 
-/** A whole number up to 64 bits, exact: seeds. */
-export const seed = (options: WidgetOptions = {}): Widget<bigint> => ({
-  type: 'INT',
-  options: { default: 0, min: 0, max: MAX_SEED, ...options },
-  read: (literal) => BigInt(literal),
-})
+/** A whole number up to 64 bits, exact. */
+export const wideInt = (options: WidgetOptions): Widget<bigint> => ({ type: 'INT', options, read: BigInt })
+
+/** A seed: a whole number from 0 to 2^64 - 1, exact. */
+export const seed = (options: WidgetOptions = {}): Widget<bigint> =>
+  wideInt({ default: 0, min: 0, max: MAX_SEED, ...options })
 
 /** A number. */
 export const float = (options: WidgetOptions): Widget<number> => ({ type: 'FLOAT', options, read: Number })

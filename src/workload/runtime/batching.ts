@@ -1,11 +1,12 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
 import { rowsOf, stackRows, takeRows } from '../tensor/rows.ts'
-import type { Session, Tensors } from './session.ts'
+import type { Session, SharedTensors, Tensors } from './session.ts'
 
 interface Call {
   readonly feeds: Tensors
+  readonly shared: SharedTensors | undefined
   readonly rows: number
-  /** Calls may share a run when names and shapes agree beyond the first axis. */
+  /** Calls may share a run when names and shapes agree beyond the first axis, and `shared` is one object. */
   readonly shape: string
   resolve(outputs: Tensors): void
   reject(error: unknown): void
@@ -31,11 +32,11 @@ export function createBatchedSession(session: Session, buckets: readonly number[
   }
 
   return {
-    run: (feeds) =>
+    run: (feeds, shared) =>
       new Promise((resolve, reject) => {
         const rows = rowsOf(Object.values(feeds)[0]!)
         const shape = JSON.stringify(Object.entries(feeds).map(([name, { dims }]) => [name, dims.slice(1)]))
-        waiting = [...waiting, { feeds, rows, shape, resolve, reject }]
+        waiting = [...waiting, { feeds, shared, rows, shape, resolve, reject }]
         if (!draining) void drain()
       }),
   }
@@ -47,7 +48,7 @@ function nextBatch(waiting: readonly Call[], limit: number): readonly Call[] {
   const batch = [first]
   let rows = first.rows
   for (const call of others) {
-    if (call.shape !== first.shape || rows + call.rows > limit) continue
+    if (call.shape !== first.shape || call.shared !== first.shared || rows + call.rows > limit) continue
     batch.push(call)
     rows += call.rows
   }
@@ -65,7 +66,7 @@ async function runTogether(session: Session, batch: readonly Call[], buckets: re
       batch.length === 1 && bucket === rows
         ? batch[0]!.feeds
         : Object.fromEntries(names.map((name) => [name, stackRows(stack(name), bucket)]))
-    const outputs = Object.entries(await session.run(feeds))
+    const outputs = Object.entries(await session.run(feeds, batch[0]!.shared))
     let from = 0
     for (const call of batch) {
       const to = from + call.rows

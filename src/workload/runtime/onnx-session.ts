@@ -1,17 +1,25 @@
-import { dirname } from 'node:path'
 import type { InferenceSession } from 'onnxruntime-node'
-import { messageOf, WorkloadError } from '../base/errors.ts'
-import { type Tensor, tensor } from '../tensor/tensor.ts'
+import { isOutOfMemory, messageOf, WorkloadError } from '../base/errors.ts'
+import { type Declared, fromOnnx, toOnnx } from './element-types.ts'
+import { runEqualRows } from './equal-rows.ts'
 import type { Provider } from './provider.ts'
-import type { OpenSession, Tensors } from './session.ts'
+import type { OpenSession, SharedTensors, Tensors } from './session.ts'
 
-/** A graph to open: ONNX bytes and the files its initializers lie in, all in one folder. */
+/** A graph to open: its ONNX bytes and the folder that the places of its initializers are told from. */
 export interface SessionSource {
   readonly name: string
   readonly bytes: Uint8Array
-  readonly files: readonly string[]
+  readonly folder?: string | undefined
   /** Initializers that live in no file, by the name the graph gives their place. */
   readonly blobs?: readonly { readonly path: string; readonly data: Uint8Array }[]
+}
+
+/** A model that was exported to a file, with its external data beside it. */
+export interface FileSource {
+  readonly name: string
+  readonly path: string
+  /** Inputs that take one value for all rows; whoever runs the session gives them a value a row all the same. */
+  readonly once?: readonly string[]
 }
 
 /** The module, imported when the first session is opened: loading it costs tens of milliseconds and megabytes. */
@@ -20,18 +28,16 @@ export type OnnxRuntime = typeof import('onnxruntime-node')
 /** Opens `source` in ONNX Runtime. Blocks the thread while the weights are read and arranged. */
 export async function openOnnxSession(
   ort: OnnxRuntime,
-  source: SessionSource,
+  source: SessionSource | FileSource,
   provider: Provider,
 ): Promise<OpenSession> {
-  const folders = new Set(source.files.map(dirname))
-  if (folders.size > 1) throw new WorkloadError('internal', `the weights of ${source.name} lie in several folders`)
-  const [folder] = folders
+  const { model, blobs, folder, once } = modelOf(source)
   const options: InferenceSession.SessionOptions = {
     executionProviders: [provider.name === 'cuda' ? { name: 'cuda', deviceId: provider.device } : 'cpu'],
     graphOptimizationLevel: 'all',
     intraOpNumThreads: provider.threads,
     logSeverityLevel: 3,
-    ...(source.blobs && { externalData: [...source.blobs] }),
+    ...(blobs && { externalData: [...blobs] }),
     extra: {
       session: {
         // Idle threads of one session must not spin against the running ones of another.
@@ -41,32 +47,52 @@ export async function openOnnxSession(
       },
     },
   }
-  const session = await ort.InferenceSession.create(source.bytes, options).catch((cause: unknown) => {
+  const opening =
+    typeof model === 'string'
+      ? ort.InferenceSession.create(model, options)
+      : ort.InferenceSession.create(model, options)
+  const session = await opening.catch((cause: unknown) => {
     throw failure(`cannot open ${source.name}`, cause)
   })
+  const declared = declaredInputs(session)
+  const run = async (feeds: Tensors, shared: SharedTensors = {}): Promise<Tensors> => {
+    const inputs = Object.entries({ ...feeds, ...shared }).map(
+      ([name, t]) => [name, toOnnx(ort, t, declared.get(name))] as const,
+    )
+    const outputs = await session.run(Object.fromEntries(inputs)).catch((cause: unknown) => {
+      throw failure(`${source.name} failed`, cause)
+    })
+    return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, fromOnnx(value)]))
+  }
   return {
-    async run(feeds: Tensors) {
-      const inputs = Object.entries(feeds).map(
-        ([name, t]) => [name, new ort.Tensor('float32', t.data, t.dims)] as const,
-      )
-      const outputs = await session.run(Object.fromEntries(inputs)).catch((cause: unknown) => {
-        throw failure(`${source.name} failed`, cause)
-      })
-      return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, fromOnnx(value)]))
-    },
+    run: (feeds, shared) => (once ? runEqualRows(feeds, once, run) : run(feeds, shared)),
     release: () => session.release(),
   }
 }
 
-/** Graphs are written with float32 outputs, so anything else is a bug. */
-function fromOnnx({ data, dims }: { readonly data: unknown; readonly dims: readonly number[] }): Tensor {
-  if (!(data instanceof Float32Array)) throw new TypeError('an output is not float32')
-  return tensor(dims, data)
+interface Opened {
+  readonly model: Uint8Array | string
+  readonly blobs?: SessionSource['blobs']
+  /** Where the initializers' files lie, if not beside the model. */
+  readonly folder?: string | undefined
+  readonly once?: readonly string[] | undefined
+}
+
+function modelOf(source: SessionSource | FileSource): Opened {
+  if ('path' in source) return { model: source.path, once: source.once }
+  return { model: source.bytes, blobs: source.blobs, folder: source.folder }
+}
+
+function declaredInputs({ inputMetadata }: InferenceSession): ReadonlyMap<string, Declared> {
+  return new Map(
+    inputMetadata.flatMap((input) =>
+      input.isTensor ? [[input.name, { type: input.type, scalar: input.shape.length === 0 }] as const] : [],
+    ),
+  )
 }
 
 /** Device and allocator failures get a code of their own: they pass when memory is freed. */
 function failure(what: string, cause: unknown): WorkloadError {
   const text = messageOf(cause)
-  const outOfMemory = /out of memory|failed to allocate|bad_alloc/i.test(text)
-  return new WorkloadError(outOfMemory ? 'out-of-memory' : 'execution-failed', `${what}: ${text}`, { cause })
+  return new WorkloadError(isOutOfMemory(cause) ? 'out-of-memory' : 'execution-failed', `${what}: ${text}`, { cause })
 }

@@ -39,7 +39,7 @@ export async function chooseProvider(
   if (wanted === 'cpu' || (wanted === 'auto' && !hasCudaLibrary())) return cpu
   const cuda: Provider = { name: 'cuda', device, threads }
   try {
-    const session = await openOnnxSession(ort, { name: 'probe', bytes: probe, files: [] }, cuda)
+    const session = await openOnnxSession(ort, { name: 'probe', bytes: probe }, cuda)
     await session.release()
     return cuda
   } catch (cause) {

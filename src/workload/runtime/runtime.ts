@@ -1,5 +1,5 @@
 import { createBatchedSession } from './batching.ts'
-import { openOnnxSession, type SessionSource } from './onnx-session.ts'
+import { type FileSource, openOnnxSession, type SessionSource } from './onnx-session.ts'
 import { chooseProvider, type Provider, type ProviderChoice } from './provider.ts'
 import { createResidency } from './residency.ts'
 import type { Session } from './session.ts'
@@ -15,13 +15,15 @@ export interface RuntimeOptions extends ProviderChoice {
   onBlocking?(phase: 'begin' | 'end'): void
 }
 
-/** A graph that is built and opened when it is first run. */
+/** A graph that is built, or a file that is found, and opened when it is first run. */
 export interface LazySource {
   /** Equal keys are one session. */
   readonly key: string
   /** What the weights occupy in their files. */
   readonly weightBytes: number
-  build(): Promise<SessionSource>
+  /** A name for all sessions that are the same network changed in different ways: few of them stay open. */
+  readonly variantOf?: string | undefined
+  build(): Promise<SessionSource | FileSource>
 }
 
 /** Opens and runs graphs on one device. */
@@ -29,6 +31,8 @@ export interface Runtime {
   readonly provider: Provider
   /** A session that opens at its first run and again if it was released since to make room. */
   session(source: LazySource): Session
+  /** Gives back the memory of all sessions that nobody uses at this moment; each opens again at its next run. */
+  releaseIdle(): Promise<void>
 }
 
 /** Loads ONNX Runtime and settles the provider. Throws `not-ready` when a demanded provider cannot be had. */
@@ -49,7 +53,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
 
   return {
     provider,
-    session({ key, weightBytes, build }) {
+    releaseIdle: residency.releaseIdle,
+    session({ key, weightBytes: bytes, variantOf, build }) {
       const known = sessions.get(key)
       if (known) return known
       const open = async () => {
@@ -58,7 +63,8 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
       }
       const session = createBatchedSession(
         {
-          run: (feeds) => residency.use(key, weightBytes, open, (opened) => blocking(() => opened.run(feeds))),
+          run: (feeds, shared) =>
+            residency.use({ key, bytes, variantOf }, open, (opened) => blocking(() => opened.run(feeds, shared))),
         },
         buckets,
       )

@@ -1,3 +1,5 @@
+import { roundHalfEven } from './round.ts'
+
 /** IEEE half-precision bits → float32, exactly. */
 export function fromFloat16(bits: Uint16Array): Float32Array {
   const powers = Float64Array.from({ length: 31 }, (_, exponent) => 2 ** (exponent - 25))
@@ -17,6 +19,20 @@ export function fromFloat16(bits: Uint16Array): Float32Array {
     values[i] = half & 0x8000 ? -magnitude : magnitude
   }
   return values
+}
+
+/** float32 → IEEE half-precision bits: the nearest, of two the even one, infinity beyond the largest. */
+export function toFloat16(values: Float32Array): Uint16Array {
+  const words = new Uint32Array(values.buffer, values.byteOffset, values.length)
+  return Uint16Array.from(words, (word, i) => {
+    const sign = (word >>> 16) & 0x8000
+    const magnitude = word & 0x7fffffff
+    if (magnitude > 0x7f800000) return sign | 0x7e00
+    if (magnitude >= 0x477ff000) return sign | 0x7c00
+    // Below the smallest normal number the steps are 2^-24.
+    if (magnitude < 0x38800000) return sign | roundHalfEven(Math.abs(values[i]!) * 2 ** 24)
+    return sign | ((magnitude - 0x38000000 + 0xfff + ((magnitude >> 13) & 1)) >> 13)
+  })
 }
 
 /** bfloat16 bits (the upper half of a float32) → float32. */

@@ -33,6 +33,16 @@ describe('the result cache', () => {
     expect(second.begun).toHaveLength(0)
   })
 
+  it('forgets everything when it is told to', async () => {
+    const cache = cacheOf()
+    const { compute, resolve } = flight()
+    resolve(outcome(1))
+    await cache.resolve('k', never, compute, quiet)
+    cache.clear()
+    expect(cache.get('k')).toBeUndefined()
+    cacheOf(0).clear()
+  })
+
   it('keeps to its budget and lets the longest unused go first', async () => {
     const cache = cacheOf(100)
     for (const key of ['a', 'b', 'c']) {

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
+import { pythonFloat } from '../../../src/workload/base/python-number.ts'
 import { coerce, PythonError } from '../../../src/workload/graph/coerce.ts'
-import { pythonFloat, pythonRepr, pythonStr } from '../../../src/workload/graph/python-repr.ts'
+import { pythonRepr, pythonStr } from '../../../src/workload/graph/python-repr.ts'
 import type { WidgetType } from '../../../src/workload/graph/widget.ts'
 
 const result = (type: Exclude<WidgetType, 'COMBO'>, value: unknown) => {

@@ -15,11 +15,12 @@ interface Setting {
   readonly cache?: ReturnType<typeof cacheOf>
   readonly registry?: NodeRegistry<ToyContext, ToyCheck>
   readonly signal?: AbortSignal
+  readonly freeMemory?: () => Promise<void>
 }
 
 /** Validates and runs `prompt`; tells what it emitted, what its nodes logged and what was reported of them. */
 async function run(prompt: Prompt, setting: Setting = {}) {
-  const { cache = cacheOf(), registry = toyNodes, signal = new AbortController().signal } = setting
+  const { cache = cacheOf(), registry = toyNodes, signal = new AbortController().signal, freeMemory } = setting
   const log: string[] = []
   const events: ExecutionEvent[] = []
   const valid = await validate(prompt, registry, { files: ['gone.png'] })
@@ -28,6 +29,7 @@ async function run(prompt: Prompt, setting: Setting = {}) {
     contextFor: (context) => ({ ...context, log: (text) => log.push(text) }),
     pngInfo: { workflow: 1 },
     onEvent: (event) => events.push(event),
+    ...(freeMemory && { freeMemory }),
   })
   const kinds = (kind: ExecutionEvent['kind']) => events.filter((event) => event.kind === kind).map(({ node }) => node)
   return { emitted, log, events, kinds }
@@ -208,6 +210,35 @@ describe('a failing node', () => {
       ...{ code: 'media-unavailable', message: 'no such picture' },
       facts: { location: 'here', nodeId: 'odd', nodeType: 'Odd' },
     })
+  })
+
+  it('that finds no memory is tried once more when some has been freed', async () => {
+    let [calls, freed] = [0, 0]
+    const freeMemory = async () => {
+      freed += 1
+    }
+    const needing = (times: number, error: Error) => ({
+      freeMemory,
+      registry: registryWith(
+        odd('Odd', async () => {
+          calls += 1
+          if (calls <= times) throw error
+          return [calls]
+        }),
+      ),
+    })
+    const noMemory = new WorkloadError('out-of-memory', 'the network failed: out of memory')
+    expect((await run(oddPrompt, needing(1, noMemory))).emitted).toEqual([{ node: 's', artifacts: [2] }])
+    expect(freed).toBe(1)
+    calls = 0
+    expect(await failureOf(oddPrompt, needing(2, noMemory))).toMatchObject({ code: 'out-of-memory' })
+    expect([calls, freed]).toEqual([2, 2])
+    calls = 0
+    await run(oddPrompt, needing(1, new RangeError('Array buffer allocation failed')))
+    expect([calls, freed]).toEqual([2, 3])
+    calls = 0
+    expect(await failureOf(oddPrompt, needing(1, new Error('cannot')))).toMatchObject({ code: 'execution-failed' })
+    expect([calls, freed]).toEqual([1, 3])
   })
 
   it('fails when it returns something else than it declares', async () => {

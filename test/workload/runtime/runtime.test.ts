@@ -41,6 +41,20 @@ it('releases the session used least recently when the budget is full, and opens 
   expect([a.opened.count, b.opened.count, c.opened.count]).toEqual([1, 2, 1])
 })
 
+it('gives back what nobody uses when it is told to, and opens it again when it is needed', async () => {
+  const { session, releaseIdle } = await createRuntime({ ...cpu, maxBytes: 0 })
+  const { lazy, opened } = source('a', 10)
+  const run = () => session(lazy).run({ x: filled([1], 1) })
+  const running = run()
+  await releaseIdle() // in use: it stays
+  await running
+  await run()
+  expect(opened.count).toBe(1)
+  await releaseIdle()
+  await run()
+  expect(opened.count).toBe(2)
+})
+
 it('tells when the thread is about to be blocked and when it is free again', async () => {
   const said: string[] = []
   const { session } = await createRuntime({
