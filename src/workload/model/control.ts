@@ -15,11 +15,18 @@ export interface ControlResiduals {
 export interface ControlModel {
   /** Pixels of the hint a latent cell, along each side. */
   readonly hintScale: number
+  /** The sides of the hint are rounded up to multiples of this many pixels; 1 unless given. */
+  readonly hintMultiple?: number
   /**
    * `x` `[N, C, H, W]` as the UNet is fed it (without pictures beside it), a timestep a row, the UNet's other inputs,
    * and `hint` `[N, 3, H·hintScale, W·hintScale]`, 0 to 1 → residuals with N rows.
    */
   residuals(x: Tensor, timesteps: readonly number[], inputs: ModelInputs, hint: Tensor): Promise<ControlResiduals>
+  /**
+   * Of networks for several kinds of hints: the same that is told the number of its hint's kind, or with undefined
+   * left to find out. Throws `execution-failed` when it has fewer kinds.
+   */
+  ofKind?(kind: number | undefined): ControlModel
 }
 
 /** A control network with its hint, as it hangs on conditioning entries; equal objects are run together. */

@@ -57,6 +57,8 @@ export interface Network {
   predict(x: Tensor, timesteps: readonly number[], inputs: ModelInputs, options?: PassOptions): Promise<Tensor>
   /** With `patches` behind those it has. Throws `execution-failed` when its weights cannot be changed. */
   patched(patches: readonly AppliedPatch[]): Network
+  /** Its weights as they are now, to be added to those of another; absent when they cannot be read. */
+  asPatch?(): WeightPatch
   /** With `alteration` behind those it has. Throws `execution-failed` when it cannot be altered so. */
   altered(alteration: Alteration): Network
 }
@@ -96,6 +98,16 @@ export interface TextEncoder {
   stoppingAt(layer: number): TextEncoder
   /** With `patches` behind those it has. Throws `execution-failed` when its weights cannot be changed. */
   patched(patches: readonly AppliedPatch[]): TextEncoder
+  /** Its weights as they are now, to be added to those of another; absent when they cannot be read. */
+  asPatch?(): WeightPatch
+}
+
+/** The squares that a picture goes through an autoencoder in, where the whole would not fit into the memory. */
+export interface Tiles {
+  /** Pixels along a side. */
+  readonly size: number
+  /** Pixels that neighbours share. */
+  readonly overlap: number
 }
 
 /** Turns latents into pixels and back. */
@@ -104,9 +116,9 @@ export interface Vae {
   readonly downscale: number
   readonly channels: number
   /** Latents `[N, C, H, W]` → pixels `[N, H·downscale, W·downscale, 3]`, 0 to 1. */
-  decode(latents: Tensor): Promise<Tensor>
+  decode(latents: Tensor, tiles?: Tiles): Promise<Tensor>
   /** Pixels `[N, H, W, 3]`, 0 to 1, sides multiples of `downscale` → the mean latents `[N, C, h, w]`. */
-  encode(pixels: Tensor): Promise<Tensor>
+  encode(pixels: Tensor, tiles?: Tiles): Promise<Tensor>
 }
 
 /** What a checkpoint file holds; a part is absent when the file has no weights for it. */

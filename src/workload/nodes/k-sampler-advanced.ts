@@ -1,6 +1,8 @@
 import { link, widget } from '../graph/node.ts'
 import { choice, int, seed } from '../graph/widget.ts'
-import { fittedLatent, prepareNoise, sampleLatent, scheduleFor, stepRange } from '../sampling/driver.ts'
+import { fittedLatent, sampleLatent, scheduleFor, stepRange } from '../sampling/driver.ts'
+import { createCfgGuider } from '../sampling/guidance.ts'
+import { prepareNoise } from '../sampling/noise-source.ts'
 import { zeros } from '../tensor/tensor.ts'
 import { type Catalogue, defineNode, LATENT, MODEL } from './support/define.ts'
 import { samplerInputs } from './support/sampler-inputs.ts'
@@ -32,7 +34,9 @@ export default (catalogue: Catalogue) =>
         leftoverNoise: inputs.return_with_leftover_noise === 'enable',
       })
       const noise = inputs.add_noise === 'enable' ? prepareNoise(latent, noise_seed) : zeros(latent.samples.dims)
-      const run = { model, latent, noise, positive, negative, cfg, sampler, sigmas, seed: noise_seed, signal }
-      return [{ ...latent, samples: await sampleLatent({ ...run, onStep: progress }) }]
+      const guider = createCfgGuider({ model, positive, negative, cfg })
+      const run = { guider, latent, noise, sampler, sigmas, seed: noise_seed, signal }
+      const { samples } = await sampleLatent({ ...run, onStep: progress })
+      return [{ ...latent, samples }]
     },
   })

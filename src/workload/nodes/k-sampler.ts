@@ -1,6 +1,8 @@
 import { link, widget } from '../graph/node.ts'
 import { float, seed } from '../graph/widget.ts'
-import { fittedLatent, prepareNoise, sampleLatent, scheduleFor } from '../sampling/driver.ts'
+import { fittedLatent, sampleLatent, scheduleFor } from '../sampling/driver.ts'
+import { createCfgGuider } from '../sampling/guidance.ts'
+import { prepareNoise } from '../sampling/noise-source.ts'
 import { type Catalogue, defineNode, LATENT, MODEL } from './support/define.ts'
 import { samplerInputs } from './support/sampler-inputs.ts'
 
@@ -24,7 +26,9 @@ export default (catalogue: Catalogue) =>
       const scheduler = catalogue.schedulers.get(inputs.scheduler)!
       const sigmas = scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise })
       const noise = prepareNoise(latent, inputs.seed)
-      const run = { model, latent, noise, positive, negative, cfg, sampler, sigmas, seed: inputs.seed, signal }
-      return [{ ...latent, samples: await sampleLatent({ ...run, onStep: progress }) }]
+      const guider = createCfgGuider({ model, positive, negative, cfg })
+      const run = { guider, latent, noise, sampler, sigmas, seed: inputs.seed, signal }
+      const { samples } = await sampleLatent({ ...run, onStep: progress })
+      return [{ ...latent, samples }]
     },
   })

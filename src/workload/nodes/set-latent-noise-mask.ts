@@ -1,6 +1,6 @@
 import { link } from '../graph/node.ts'
-import { reshaped } from '../tensor/tensor.ts'
 import { defineNode, LATENT, MASK } from './support/define.ts'
+import { withChannel } from './support/mask.ts'
 
 export default defineNode({
   type: 'SetLatentNoiseMask',
@@ -9,9 +9,5 @@ export default defineNode({
   description: 'Limits sampling to where the mask is white.',
   inputs: { samples: link(LATENT), mask: link(MASK) },
   outputs: [LATENT],
-  run({ samples: latent, mask }) {
-    const [height = 0, width = 0] = mask.dims.slice(-2)
-    const noiseMask = reshaped(mask, [mask.data.length / (height * width), 1, height, width])
-    return [{ ...latent, noiseMask }]
-  },
+  run: ({ samples: latent, mask }) => [{ ...latent, noiseMask: withChannel(mask) }],
 })

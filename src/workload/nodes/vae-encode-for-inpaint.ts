@@ -2,11 +2,13 @@ import { link, widget } from '../graph/node.ts'
 import { int } from '../graph/widget.ts'
 import { resized } from '../tensor/resize.ts'
 import { roundHalfEven } from '../tensor/round.ts'
-import { repeatRows, rowsOf } from '../tensor/rows.ts'
-import { mapped, reshaped, type Tensor } from '../tensor/tensor.ts'
+import { rowsOf } from '../tensor/rows.ts'
+import { mapped, reshaped } from '../tensor/tensor.ts'
 import { croppedToCells } from './support/crop.ts'
 import { defineNode, IMAGE, LATENT, MASK, VAE } from './support/define.ts'
+import { greyed } from './support/greyed.ts'
 import { grown } from './support/grow-mask.ts'
+import { withChannel } from './support/mask.ts'
 import { present } from './support/present.ts'
 
 export default defineNode({
@@ -35,16 +37,3 @@ export default defineNode({
     ]
   },
 })
-
-/** `[N, H, W]` or `[H, W]` → `[N, 1, H, W]` */
-function withChannel(mask: Tensor): Tensor {
-  const [height = 0, width = 0] = mask.dims.slice(-2)
-  return reshaped(mask, [mask.data.length / (height * width), 1, height, width])
-}
-
-/** Pixels `[N, H, W, C]` where `mask` `[M, H, W]` is 0, mid-grey where it is 1. */
-function greyed(pixels: Tensor, mask: Tensor): Tensor {
-  const channels = pixels.dims[3]!
-  const { data } = repeatRows(mask, rowsOf(pixels))
-  return mapped(pixels, (value, i) => (value - 0.5) * (1 - data[Math.floor(i / channels)]!) + 0.5)
-}

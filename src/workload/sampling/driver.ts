@@ -1,23 +1,18 @@
 import { WorkloadError } from '../base/errors.ts'
-import type { Conditioning } from '../model/conditioning.ts'
 import type { DiffusionModel, Latent, ModelSampling } from '../model/ports.ts'
 import { createGenerator } from '../tensor/random.ts'
-import { stackRows } from '../tensor/rows.ts'
 import { isZero, type Tensor, zeros } from '../tensor/tensor.ts'
-import { createGuidedDenoiser } from './guidance.ts'
-import { createMaskedDenoiser, maskFor } from './inpaint.ts'
+import type { Guider } from './guider.ts'
+import { createMaskedGuess, maskFor, sizedMask } from './inpaint.ts'
 import type { Sampler, SamplingRun } from './sampler.ts'
 import type { Scheduler } from './scheduler.ts'
 
 /** All that a run of a sampler over latents takes. */
 export interface LatentRun {
-  readonly model: DiffusionModel
+  readonly guider: Guider
   readonly latent: Latent
   /** In the shape of the latents; noughts when they are noisy already. */
   readonly noise: Tensor
-  readonly positive: Conditioning
-  readonly negative: Conditioning
-  readonly cfg: number
   readonly sampler: Sampler
   readonly sigmas: Float32Array
   /** For the noise that the sampler adds on its way. */
@@ -27,48 +22,57 @@ export interface LatentRun {
   readonly onStep?: SamplingRun['onStep']
 }
 
+/** What a run ends with, in the autoencoder's scale: `[N, C, H, W]` each. */
+export interface SampledLatents {
+  readonly samples: Tensor
+  /** The guess at the clean image of the last step; the samples themselves when there was no step. */
+  readonly denoised: Tensor
+}
+
 /**
- * Latents `[N, C, H, W]` as `sampler` makes them from `latent` under `noise`, in the autoencoder's scale; without
- * levels, the latents as they are. Throws `execution-failed` when the latents are not of the model's kind.
+ * Latents as `sampler` makes them from `latent` under `noise`; without levels, the latents as they are. Throws
+ * `execution-failed` when the latents are not of the model's kind.
  */
-export async function sampleLatent(run: LatentRun): Promise<Tensor> {
-  const { model, noise, sampler, sigmas, seed, signal, onStep } = run
+export async function sampleLatent(run: LatentRun): Promise<SampledLatents> {
+  const { guider, noise, sampler, sigmas, seed, signal, onStep } = run
+  const { model } = guider
   const { samples, noiseMask } = fittedLatent(model, run.latent)
-  if (sigmas.length === 0) return samples
+  if (sigmas.length === 0) return { samples, denoised: samples }
   requireShape('noise', noise, samples)
 
   const { sampling, latent: format } = model
   const latent = isZero(samples) ? samples : format.processIn(samples)
-  const guided = createGuidedDenoiser(run)
-  const denoise = noiseMask
-    ? createMaskedDenoiser({
-        denoise: guided,
+  const sized = noiseMask && sizedMask(noiseMask, samples.dims)
+  const free = guider.guide({ latent, noiseMask: sized, asksNegative: sampler.asksNegative ?? false, signal })
+  const guess = sized
+    ? createMaskedGuess({
+        guess: free,
         model: sampling,
         latent,
         noise: sampler.drawsMaskNoise ? createGenerator(seed + 1n).randn(noise.dims) : noise,
-        mask: maskFor(noiseMask, samples.dims),
+        mask: maskFor(sized, samples.dims),
+        maskHook: model.guidance?.findLast((hook) => hook.mask),
+        sigmas,
       })
-    : guided
+    : free
 
+  let last: Tensor | undefined
   const first = sigmas[0]!
   const x = sampling.addNoise(first, noise, latent, reaches(first, sampling.sigmaMax))
-  const y = await sampler.sample(x, { denoise, sigmas, model: sampling, seed, signal, ...(onStep && { onStep }) })
-  return format.processOut(sampling.removeNoise(sigmas.at(-1)!, y))
-}
-
-/**
- * The noise of a seed for latents: one draw for all rows or, where the latents name them, the rows of that draw which
- * each would have had in the batch they came from.
- */
-export function prepareNoise({ samples, batchIndex }: Latent, seed: bigint): Tensor {
-  const generator = createGenerator(seed)
-  if (!batchIndex) return generator.randn(samples.dims)
-  const rowDims = [1, ...samples.dims.slice(1)]
-  const drawn = Array.from({ length: Math.max(...batchIndex) + 1 }, () => generator.randn(rowDims))
-  return stackRows(
-    batchIndex.map((index) => drawn[index]!),
-    batchIndex.length,
-  )
+  const y = await sampler.sample(x, {
+    denoise: async (noisy, sigma) => (await guess(noisy, sigma)).denoised,
+    denoisePair: guess,
+    sigmas,
+    model: sampling,
+    seed,
+    signal,
+    onStep(step, total, denoised) {
+      last = denoised
+      onStep?.(step, total, denoised)
+    },
+  })
+  const made = format.processOut(sampling.removeNoise(sampler.endsAt?.(sigmas) ?? sigmas.at(-1)!, y))
+  return { samples: made, denoised: last ? format.processOut(last) : made }
 }
 
 /**

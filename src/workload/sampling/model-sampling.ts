@@ -1,5 +1,6 @@
 import type { ModelSampling } from '../model/ports.ts'
-import { flowPrediction, noisedPrediction } from './prediction.ts'
+import { combined, type Tensor } from '../tensor/tensor.ts'
+import { flowPrediction, type NoisedOutput, noisedPrediction } from './prediction.ts'
 
 const fround = Math.fround
 
@@ -36,37 +37,71 @@ function withZeroTerminalSnr(sigmas: readonly number[]): number[] {
 
 const rangeOf = (sigmas: Float32Array) => ({ sigmas, sigmaMin: sigmas[0]!, sigmaMax: sigmas.at(-1)! })
 
+/** The level at a place between two indices of a table of ln σ, interpolated there. */
+function levelAt(logs: Float32Array, index: number): number {
+  const t = Math.min(Math.max(fround(index), 0), logs.length - 1)
+  const part = t - Math.floor(t)
+  const below = fround(fround(1 - part) * logs[Math.floor(t)]!)
+  return fround(Math.exp(fround(below + fround(part * logs[Math.ceil(t)]!))))
+}
+
+/** The index of the level nearest to `sigma` in a table of ln σ, the first of equals. */
+function nearestTo(sigma: number, logs: Float32Array): number {
+  const log = fround(Math.log(sigma))
+  let nearest = 0
+  for (let i = 1; i < logs.length; i++)
+    if (Math.abs(fround(log - logs[i]!)) < Math.abs(fround(log - logs[nearest]!))) nearest = i
+  return nearest
+}
+
 /** Stable Diffusion 1, 2 and XL: 1000 levels, a timestep is the index of the nearest one in ln σ. */
 export function discreteSampling({
   prediction,
   zeroTerminalSnr = false,
 }: {
-  readonly prediction: 'eps' | 'v'
+  readonly prediction: Exclude<NoisedOutput, 'edm'>
   readonly zeroTerminalSnr?: boolean
 }): ModelSampling {
   const levels = zeroTerminalSnr ? withZeroTerminalSnr(trainingSigmas()) : trainingSigmas()
   const logs = Float32Array.from(levels, Math.log)
-  const last = levels.length - 1
-
-  const sigma = (timestep: number): number => {
-    const t = Math.min(Math.max(fround(timestep), 0), last)
-    const part = t - Math.floor(t)
-    const below = fround(fround(1 - part) * logs[Math.floor(t)]!)
-    return fround(Math.exp(fround(below + fround(part * logs[Math.ceil(t)]!))))
-  }
+  const sigma = (timestep: number) => levelAt(logs, timestep)
   return Object.freeze({
     ...noisedPrediction(prediction),
     ...rangeOf(Float32Array.from(levels)),
     sigma,
-    timestep(level: number) {
-      const log = fround(Math.log(level))
-      let nearest = 0
-      for (let i = 1; i <= last; i++)
-        if (Math.abs(fround(log - logs[i]!)) < Math.abs(fround(log - logs[nearest]!))) nearest = i
-      return nearest
-    },
+    timestep: (level: number) => nearestTo(level, logs),
     percentToSigma: (percent: number) =>
-      percent <= 0 ? beyondAllNoise : percent >= 1 ? 0 : sigma((1 - percent) * last),
+      percent <= 0 ? beyondAllNoise : percent >= 1 ? 0 : sigma((1 - percent) * (trainingSteps - 1)),
+  })
+}
+
+/** How many of the training steps a latent consistency model was distilled on. */
+const distilledSteps = 50
+
+/**
+ * Latent consistency models (Luo et al. 2023): every twentieth level of Stable Diffusion, and a network for the noise
+ * whose guess at the image is mixed with x at the last levels (Song et al. 2023, the boundary condition).
+ */
+export function distilledSampling({ zeroTerminalSnr = false } = {}): ModelSampling {
+  const whole = discreteSampling({ prediction: 'eps', zeroTerminalSnr })
+  const stride = trainingSteps / distilledSteps
+  const sigmas = whole.sigmas.filter((_, i) => i % stride === stride - 1)
+  const logs = sigmas.map(Math.log)
+  const timestep = (level: number) => nearestTo(level, logs) * stride + stride - 1
+  const sigma = (at: number) => levelAt(logs, (fround(at) - (stride - 1)) / stride)
+  return Object.freeze({
+    ...whole,
+    ...rangeOf(sigmas),
+    sigma,
+    timestep,
+    percentToSigma: (percent: number) =>
+      percent <= 0 ? beyondAllNoise : percent >= 1 ? 0 : sigma((1 - percent) * (trainingSteps - 1)),
+    denoised(x: Tensor, output: Tensor, level: number) {
+      const [t, deviation] = [10 * timestep(level), 0.5]
+      const square = t ** 2 + deviation ** 2
+      const guessed = t / Math.sqrt(square)
+      return combined([guessed + deviation ** 2 / square, x], [-guessed * level, output])
+    },
   })
 }
 
@@ -111,7 +146,7 @@ export function edmSampling({
   sigmaMax,
   sigmaData,
 }: {
-  readonly prediction: 'edm' | 'v'
+  readonly prediction: 'eps' | 'v' | 'edm'
   readonly sigmaMin: number
   readonly sigmaMax: number
   readonly sigmaData: number
@@ -124,5 +159,20 @@ export function edmSampling({
     timestep: (level: number) => fround(0.25 * Math.log(level)),
     percentToSigma: (percent: number) =>
       percent <= 0 ? beyondAllNoise : percent >= 1 ? 0 : Math.exp(low + (high - low) * (1 - percent)),
+  })
+}
+
+/** Continuous levels evenly spaced in ln σ, a timestep is the angle between image and noise as a share of a right one. */
+export function angularSampling({
+  sigmaMin,
+  sigmaMax,
+}: {
+  readonly sigmaMin: number
+  readonly sigmaMax: number
+}): ModelSampling {
+  return Object.freeze({
+    ...edmSampling({ prediction: 'v', sigmaMin, sigmaMax, sigmaData: 1 }),
+    sigma: (timestep: number) => fround(Math.tan((timestep * Math.PI) / 2)),
+    timestep: (level: number) => fround((Math.atan(level) / Math.PI) * 2),
   })
 }

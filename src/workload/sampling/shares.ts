@@ -1,55 +1,59 @@
-import type { Conditioning } from '../model/conditioning.ts'
-import type { DiffusionModel, ModelInputs } from '../model/ports.ts'
+import type { AppliedControl } from '../model/control.ts'
+import type { ModelInputs } from '../model/ports.ts'
 import { repeatRows, stackRows } from '../tensor/rows.ts'
 import { type Tensor, tensor } from '../tensor/tensor.ts'
+import type { Region } from './region.ts'
 
 /** What one entry of a conditioning contributes to the guess at the clean image. */
 export interface Share {
-  /** What the network is fed for it, first axis 1. */
+  /** Which of the conditionings it belongs to. */
+  readonly side: number
+  /** What the network is fed for it, 4-d inputs in the size of its region. */
   readonly inputs: ModelInputs
-  /** How much it counts among the entries of its conditioning. */
-  readonly weight: number
+  /** What the network is shown of the picture; undefined: all of it. */
+  readonly region: Region | undefined
+  /** How much of its conditioning's guess is its own: everywhere, or at each cell of its region `[M, H, W]`. */
+  readonly weight: number | Tensor
+  readonly controls: readonly AppliedControl[]
 }
 
 /** Shares that fit into one pass of the network, and the inputs of that pass: all rows of the first, then the next. */
-export interface SharedPass<T extends Share> {
-  readonly shares: readonly T[]
+export interface SharedPass {
+  readonly shares: readonly Share[]
   readonly inputs: ModelInputs
+  readonly controls: readonly AppliedControl[]
 }
 
 /** Token sequences are repeated to a common length unless that makes one of them longer than this many times. */
 const mostRepeats = 4
 
-/** What the entries of `conditioning` ask of the model at a latent size. */
-export function sharesOf(
-  model: DiffusionModel,
-  conditioning: Conditioning,
-  size: { readonly height: number; readonly width: number },
-): readonly Share[] {
-  return conditioning.map((entry) => ({ inputs: model.inputsFor(entry, size), weight: entry.strength ?? 1 }))
-}
-
 /** Puts shares that agree in shape together, for `rows` latents each, so that the network runs as seldom as possible. */
-export function passesOf<T extends Share>(shares: readonly T[], rows: number): readonly SharedPass<T>[] {
-  const groups: T[][] = []
+export function passesOf(shares: readonly Share[], rows: number): readonly SharedPass[] {
+  const groups: Share[][] = []
   for (const share of shares) {
-    const group = groups.find(([first]) => fitsBeside(first!.inputs, share.inputs))
+    const group = groups.find(([first]) => fitsBeside(first!, share))
     if (group) group.push(share)
     else groups.push([share])
   }
-  return groups.map((group) => ({ shares: group, inputs: stackedInputs(group, rows) }))
+  return groups.map((group) => ({
+    shares: group,
+    inputs: stackedInputs(group, rows),
+    controls: group[0]!.controls,
+  }))
 }
 
 /** `[1, tokens, width]`: the only inputs whose length may differ between shares of one pass. */
 const isSequence = ({ dims }: Tensor) => dims.length === 3
 
-function fitsBeside(a: ModelInputs, b: ModelInputs): boolean {
-  const names = Object.keys(a)
-  if (names.length !== Object.keys(b).length) return false
+function fitsBeside(a: Share, b: Share): boolean {
+  if (a.region?.height !== b.region?.height || a.region?.width !== b.region?.width) return false
+  if (a.controls.length !== b.controls.length || a.controls.some((one, i) => one !== b.controls[i])) return false
+  const names = Object.keys(a.inputs)
+  if (names.length !== Object.keys(b.inputs).length) return false
   return names.every((name) => {
-    const [one, other] = [a[name], b[name]]
+    const [one, other] = [a.inputs[name], b.inputs[name]]
     if (!one || !other || one.dims.length !== other.dims.length) return false
-    if (one.dims.every((dim, i) => dim === other.dims[i])) return true
+    if (one.dims.every((dim, i) => i === 0 || dim === other.dims[i])) return true
     if (!isSequence(one) || one.dims[2] !== other.dims[2]) return false
     const lengths = [one.dims[1]!, other.dims[1]!] as const
     return leastCommonMultiple(...lengths) / Math.min(...lengths) <= mostRepeats
@@ -70,11 +74,15 @@ function stackedInputs(group: readonly Share[], rows: number): ModelInputs {
 
 /** `[1, tokens, width]` → `[1, length, width]`: attention over repeated tokens gives what it gives over them once. */
 function lengthened(t: Tensor, length: number): Tensor {
-  const [, tokens, width] = t.dims as [number, number, number]
+  const [rows, tokens, width] = t.dims as [number, number, number]
   if (tokens === length) return t
-  const data = new Float32Array(length * width)
-  for (let at = 0; at < data.length; at += t.data.length) data.set(t.data, at)
-  return tensor([1, length, width], data)
+  const data = new Float32Array(rows * length * width)
+  const own = tokens * width
+  for (let at = 0; at < data.length; at += own) {
+    const row = Math.floor(at / (length * width))
+    data.set(t.data.subarray(row * own, (row + 1) * own), at)
+  }
+  return tensor([rows, length, width], data)
 }
 
 function leastCommonMultiple(a: number, b: number): number {

@@ -13,6 +13,7 @@ import freeUV2 from '../../../src/workload/nodes/free-u-v2.ts'
 import hyperTile from '../../../src/workload/nodes/hyper-tile.ts'
 import imageUpscaleWithModel from '../../../src/workload/nodes/image-upscale-with-model.ts'
 import patchModelAddDownscale from '../../../src/workload/nodes/patch-model-add-downscale.ts'
+import setUnionControlNetType from '../../../src/workload/nodes/set-union-control-net-type.ts'
 import upscaleModelLoader from '../../../src/workload/nodes/upscale-model-loader.ts'
 import { discreteSampling } from '../../../src/workload/sampling/model-sampling.ts'
 import { resized } from '../../../src/workload/tensor/resize.ts'
@@ -73,6 +74,23 @@ describe('a control network', () => {
     const values = await runNode(controlNetApplyAdvanced, { ...settings, ...range, ...sides, strength: 0 })
     expect(values).toEqual([sides.positive, sides.negative])
     expect(await firstOf(controlNetApply, { ...settings, strength: 0, conditioning: [entry] })).toEqual([entry])
+  })
+})
+
+describe('SetUnionControlNetType', () => {
+  it('numbers the kinds of hints, and leaves networks for one kind alone', async () => {
+    const asked: (number | undefined)[] = []
+    const union: ControlModel = {
+      ...control,
+      ofKind(kind) {
+        asked.push(kind)
+        return control
+      },
+    }
+    for (const type of ['auto', 'openpose', 'canny/lineart/anime_lineart/mlsd', 'repaint'])
+      expect(await firstOf(setUnionControlNetType, { control_net: union, type })).toBe(control)
+    expect(asked).toEqual([undefined, 0, 3, 7])
+    expect(await firstOf(setUnionControlNetType, { control_net: control, type: 'depth' })).toBe(control)
   })
 })
 

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest'
-import type { Latent } from '../../../src/workload/model/ports.ts'
+import type { DiffusionModel, InputRequest, Latent } from '../../../src/workload/model/ports.ts'
 import {
   fittedLatent,
   type LatentRun,
-  prepareNoise,
   sampleLatent,
   scheduleFor,
   stepRange,
 } from '../../../src/workload/sampling/driver.ts'
+import { createCfgGuider } from '../../../src/workload/sampling/guidance.ts'
 import { loadSamplers } from '../../../src/workload/sampling/load-samplers.ts'
 import { loadSchedulers } from '../../../src/workload/sampling/load-schedulers.ts'
+import { flowSampling } from '../../../src/workload/sampling/model-sampling.ts'
+import { prepareNoise } from '../../../src/workload/sampling/noise-source.ts'
+import type { GuessPair, Sampler } from '../../../src/workload/sampling/sampler.ts'
 import { createGenerator } from '../../../src/workload/tensor/random.ts'
 import { takeRows } from '../../../src/workload/tensor/rows.ts'
 import { filled, type Tensor, tensor, zeros } from '../../../src/workload/tensor/tensor.ts'
@@ -22,28 +25,26 @@ const dims = [2, 4, 4, 6]
 const picture = filled(dims, 0.5)
 const near = (values: ArrayLike<number>) => Array.from(values, (value) => expect.closeTo(value, 4))
 
-type Wish = Partial<Pick<LatentRun, 'sampler' | 'sigmas' | 'cfg' | 'noise' | 'onStep' | 'signal'>> & {
+type Wish = Partial<Pick<LatentRun, 'sampler' | 'sigmas' | 'noise' | 'onStep' | 'signal'>> & {
   readonly denoise?: number
+  readonly cfg?: number
 }
 
 /** One run of the toy model as KSampler would start it: 6 steps, seed 5. */
-async function sample(latent: Latent, { denoise = 1, ...wish }: Wish = {}) {
+async function sample(latent: Latent, { denoise = 1, cfg = 7, ...wish }: Wish = {}) {
   const { model, calls } = createToyModel()
   const sampler = wish.sampler ?? euler
-  const samples = await sampleLatent({
-    model,
+  const made = await sampleLatent({
+    guider: createCfgGuider({ model, positive: [toyEntry(0.2)], negative: [toyEntry(-0.1)], cfg }),
     latent,
     noise: prepareNoise(latent, 5n),
-    positive: [toyEntry(0.2)],
-    negative: [toyEntry(-0.1)],
-    cfg: 7,
     sampler,
     sigmas: scheduleFor({ scheduler: normal, sampler, model: model.sampling, steps: 6, denoise }),
     seed: 5n,
     signal: new AbortController().signal,
     ...wish,
   })
-  return { samples, calls }
+  return { ...made, calls }
 }
 
 describe('a run over latents', () => {
@@ -105,6 +106,75 @@ describe('a run over latents', () => {
     const unmasked = await sample({ samples: picture }, { sampler: samplers.get('ddim')! })
     expect([...unmasked.samples.data]).toEqual([...(await sample({ samples: picture })).samples.data])
     expect([...(await run('ddim')).data]).not.toEqual([...(await run('euler')).data])
+  })
+
+  it("gives samplers the guess under the mask, and the negative's beside it as it is", async () => {
+    const noiseMask = tensor([1, 1, 1, 2], Float32Array.of(1, 0))
+    const pairs: GuessPair[] = []
+    const sampler: Sampler = {
+      name: 'asking',
+      asksNegative: true,
+      async sample(x, { denoisePair }) {
+        pairs.push(await denoisePair!(x, 3))
+        return x
+      },
+    }
+    await sample({ samples: picture, noiseMask }, { sampler, cfg: 1 })
+    const { denoised, negative } = pairs[0]!
+    // The toy model's network sees latents halved.
+    expect(denoised.data[5]).toBe(0.25)
+    expect(negative!.data[5]).not.toBe(0.25)
+  })
+
+  it('refuses samplers that change the size of masked latents', async () => {
+    const growing: Sampler = {
+      name: 'growing',
+      sample: (_x, { denoise }) => denoise(zeros([2, 4, 8, 12]), 3),
+    }
+    const masked = { samples: picture, noiseMask: filled([1, 1, 4, 6], 1) }
+    await expect(sample(masked, { sampler: growing })).rejects.toThrow('keep their size')
+    expect((await sample({ samples: picture }, { sampler: growing })).samples.dims).toEqual([2, 4, 8, 12])
+  })
+
+  it('tells the model which picture it begins with and where that may change', async () => {
+    const requests: InputRequest[] = []
+    const { model } = createToyModel()
+    const asked: DiffusionModel = {
+      ...model,
+      inputsFor(entry, request) {
+        requests.push(request)
+        return model.inputsFor(entry, request)
+      },
+    }
+    const guider = createCfgGuider({ model: asked, positive: [toyEntry(1)], negative: [], cfg: 1 })
+    const noiseMask = tensor([1, 1, 1, 2], Float32Array.of(1, 0))
+    const [sigmas, { signal }] = [Float32Array.of(3, 0), new AbortController()]
+    const latent = { samples: picture, noiseMask }
+    await sampleLatent({ guider, latent, noise: zeros(dims), sampler: euler, sigmas, seed: 5n, signal })
+    expect(requests).toHaveLength(1)
+    expect(requests[0]).toMatchObject({ height: 4, width: 6, negative: false, latent: filled(dims, 0.25) })
+    expect(requests[0]!.noiseMask!.dims).toEqual([2, 1, 4, 6])
+  })
+
+  it("lets a model's hook change the mask from step to step", async () => {
+    const { model } = createToyModel()
+    const hooked = { ...model, guidance: [{ mask: (mask: Tensor) => zeros(mask.dims) }] }
+    const guider = createCfgGuider({ model: hooked, positive: [toyEntry(1)], negative: [], cfg: 1 })
+    const run = { guider, noise: createGenerator(1).randn(dims), sampler: euler, sigmas: Float32Array.of(3, 1, 0) }
+    const latent = { samples: picture, noiseMask: filled([1, 1, 4, 6], 1) }
+    const { samples } = await sampleLatent({ ...run, latent, seed: 5n, signal: new AbortController().signal })
+    expect([...samples.data]).toEqual(near(picture.data))
+  })
+
+  it('takes the result to be at the level that the sampler says', async () => {
+    const { model } = createToyModel()
+    const flow = { ...model, sampling: flowSampling({ shift: 1, multiplier: 1000 }) }
+    const guider = createCfgGuider({ model: flow, positive: [toyEntry(1)], negative: [], cfg: 1 })
+    const still: Sampler = { name: 'still', sample: async (x) => x, endsAt: () => 0.5 }
+    const run = { guider, latent: { samples: picture }, noise: zeros(dims), sigmas: Float32Array.of(0.5, 0), seed: 5n }
+    const { samples, denoised } = await sampleLatent({ ...run, sampler: still, signal: new AbortController().signal })
+    expect([...samples.data]).toEqual(near(picture.data))
+    expect(denoised).toBe(samples)
   })
 
   it('widens empty latents to the channels of the model and refuses others', async () => {

@@ -1,19 +1,25 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
 import type { Conditioning } from '../../../src/workload/model/conditioning.ts'
-import { createGuidedDenoiser } from '../../../src/workload/sampling/guidance.ts'
+import { createCfgGuider } from '../../../src/workload/sampling/guidance.ts'
 import { createGenerator } from '../../../src/workload/tensor/random.ts'
 import { takeRows } from '../../../src/workload/tensor/rows.ts'
-import type { Tensor } from '../../../src/workload/tensor/tensor.ts'
+import { type Tensor, zeros } from '../../../src/workload/tensor/tensor.ts'
 import { createToyModel, toyEntry } from '../../support/toy-diffusion-model.ts'
 
-const { signal } = new AbortController()
+/** What a run over latents in the shape of `x` tells its guider. */
+const runOver = (x: Tensor, signal = new AbortController().signal) => ({
+  latent: zeros(x.dims),
+  noiseMask: undefined,
+  asksNegative: false,
+  signal,
+})
 const noisy = (rows: number) => createGenerator(3).randn([rows, 4, 4, 6])
 const near = (t: Tensor) => [...t.data].map((value) => expect.closeTo(value, 4))
 
 async function guided(positive: Conditioning, negative: Conditioning, cfg: number, x = noisy(2), sigma = 3) {
   const { model, calls } = createToyModel()
-  const denoised = await createGuidedDenoiser({ model, positive, negative, cfg, signal })(x, sigma)
+  const { denoised } = await createCfgGuider({ model, positive, negative, cfg }).guide(runOver(x))(x, sigma)
   return { denoised, calls }
 }
 
@@ -64,8 +70,9 @@ describe('guidance', () => {
 
   it('asks nothing once it is told to stop', async () => {
     const { model, calls } = createToyModel()
-    const run = { model, positive: [toyEntry(1)], negative: [toyEntry(0)], cfg: 7, signal: AbortSignal.abort() }
-    await expect(createGuidedDenoiser(run)(noisy(1), 3)).rejects.toThrow(/aborted/)
+    const guider = createCfgGuider({ model, positive: [toyEntry(1)], negative: [toyEntry(0)], cfg: 7 })
+    const guess = guider.guide(runOver(noisy(1), AbortSignal.abort()))
+    await expect(guess(noisy(1), 3)).rejects.toThrow(/aborted/)
     expect(calls).toEqual([])
   })
 

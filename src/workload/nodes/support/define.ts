@@ -27,6 +27,8 @@ export const SAMPLER = socket<Sampler>('SAMPLER')
 /** Noise levels, falling. */
 export const SIGMAS = socket<Float32Array>('SIGMAS')
 export const NOISE = socket<NoiseSource>('NOISE')
+/** What may be done to latents `[N, C, H, W]`, in the autoencoder's or the network's scale. */
+export const LATENT_OPERATION = socket<(latents: Tensor) => Tensor>('LATENT_OPERATION')
 export const GUIDER = socket<Guider>('GUIDER')
 export const STRING = socket<string>('STRING')
 export const INT = socket<bigint | number>('INT')

@@ -1,9 +1,8 @@
-import { endingInZero, linspace } from '../linspace.ts'
 import type { Scheduler } from '../scheduler.ts'
+import { exponentialLevels } from '../schedules/exponential.ts'
 
 /** Evenly spaced in ln σ. */
 export default {
   name: 'exponential',
-  sigmas: (steps, { sigmaMin, sigmaMax }) =>
-    endingInZero(linspace(Math.log(sigmaMax), Math.log(sigmaMin), steps).map(Math.exp)),
+  sigmas: (steps, { sigmaMin, sigmaMax }) => exponentialLevels(steps, sigmaMin, sigmaMax),
 } satisfies Scheduler
