@@ -1,5 +1,6 @@
-// Writes a checkpoint of full Stable Diffusion 1.5 size with random weights (860 M parameters in the UNet, 123 M in the
-// text encoder, 84 M in the autoencoder), to measure what a real one costs: node full-size-checkpoint.mjs out.safetensors
+// Writes a checkpoint of full size with random weights, to measure what a real one costs:
+// node full-size-checkpoint.mjs out.safetensors [sd15 | sdxl]
+// sd15: 860 M parameters in the UNet, 123 M in the text encoder, 84 M in the autoencoder. sdxl: 2567 M, 818 M, 84 M.
 
 import { randomFillSync } from 'node:crypto'
 import { open } from 'node:fs/promises'
@@ -27,31 +28,37 @@ function unetBlock(key, from, to, embedding) {
   ]
 }
 
-function transformer(key, width, context) {
-  const block = `${key}.transformer_blocks.0`
+function transformer(key, width, { context, linearProjection }, depth) {
   const attention = (name, from) => [
-    ...linear(`${block}.${name}.to_q`, width, width, false),
-    ...linear(`${block}.${name}.to_k`, from, width, false),
-    ...linear(`${block}.${name}.to_v`, from, width, false),
-    ...linear(`${block}.${name}.to_out.0`, width, width),
+    ...linear(`${name}.to_q`, width, width, false),
+    ...linear(`${name}.to_k`, from, width, false),
+    ...linear(`${name}.to_v`, from, width, false),
+    ...linear(`${name}.to_out.0`, width, width),
   ]
+  const block = (at) => [
+    ...attention(`${at}.attn1`, width),
+    ...attention(`${at}.attn2`, context),
+    ...[1, 2, 3].flatMap((i) => norm(`${at}.norm${i}`, width)),
+    ...linear(`${at}.ff.net.0.proj`, width, 8 * width),
+    ...linear(`${at}.ff.net.2`, 4 * width, width),
+  ]
+  const project = (name) => (linearProjection ? linear(name, width, width) : conv(name, width, width, 1))
   return [
     ...norm(`${key}.norm`, width),
-    ...conv(`${key}.proj_in`, width, width, 1),
-    ...attention('attn1', width),
-    ...attention('attn2', context),
-    ...[1, 2, 3].flatMap((i) => norm(`${block}.norm${i}`, width)),
-    ...linear(`${block}.ff.net.0.proj`, width, 8 * width),
-    ...linear(`${block}.ff.net.2`, 4 * width, width),
-    ...conv(`${key}.proj_out`, width, width, 1),
+    ...project(`${key}.proj_in`),
+    ...Array.from({ length: depth }, (_, i) => block(`${key}.transformer_blocks.${i}`)).flat(),
+    ...project(`${key}.proj_out`),
   ]
 }
 
-function unet(channels, multipliers, attended, context) {
+/** `depths` has the transformer blocks of each level. */
+function unet(channels, multipliers, depths, plan) {
   const embedding = 4 * channels
   const entries = [
     ...linear('time_embed.0', channels, embedding),
     ...linear('time_embed.2', embedding, embedding),
+    ...(plan.vector ? linear('label_emb.0.0', plan.vector, embedding) : []),
+    ...(plan.vector ? linear('label_emb.0.2', embedding, embedding) : []),
     ...conv('input_blocks.0.0', 4, channels, 3),
   ]
   const skips = [channels]
@@ -61,7 +68,7 @@ function unet(channels, multipliers, attended, context) {
     for (let i = 0; i < 2; i++, block++) {
       entries.push(...unetBlock(`input_blocks.${block}.0`, width, channels * multiplier, embedding))
       width = channels * multiplier
-      if (attended[level]) entries.push(...transformer(`input_blocks.${block}.1`, width, context))
+      if (depths[level]) entries.push(...transformer(`input_blocks.${block}.1`, width, plan, depths[level]))
       skips.push(width)
     }
     if (level === multipliers.length - 1) continue
@@ -70,7 +77,7 @@ function unet(channels, multipliers, attended, context) {
   }
   entries.push(
     ...unetBlock('middle_block.0', width, width, embedding),
-    ...transformer('middle_block.1', width, context),
+    ...transformer('middle_block.1', width, plan, plan.middle),
   )
   entries.push(...unetBlock('middle_block.2', width, width, embedding))
   block = 0
@@ -78,9 +85,9 @@ function unet(channels, multipliers, attended, context) {
     for (let i = 0; i < 3; i++, block++) {
       entries.push(...unetBlock(`output_blocks.${block}.0`, width + skips.pop(), channels * multiplier, embedding))
       width = channels * multiplier
-      if (attended[level]) entries.push(...transformer(`output_blocks.${block}.1`, width, context))
+      if (depths[level]) entries.push(...transformer(`output_blocks.${block}.1`, width, plan, depths[level]))
       if (level > 0 && i === 2)
-        entries.push(...conv(`output_blocks.${block}.${attended[level] ? 2 : 1}.conv`, width, width, 3))
+        entries.push(...conv(`output_blocks.${block}.${depths[level] ? 2 : 1}.conv`, width, width, 3))
     }
   }
   return [...entries, ...norm('out.0', width), ...conv('out.2', width, 4, 3)]
@@ -142,19 +149,57 @@ function textEncoder(width, layers) {
   ]
 }
 
-/** The names and shapes of Stable Diffusion 1.5. */
-function stableDiffusion15() {
-  const prefixed = (prefix, entries) => entries.map(([name, dims]) => [prefix + name, dims])
+/** OpenCLIP's layout, in which queries, keys and values are one tensor. */
+function openTextEncoder(width, layers) {
+  const layer = (key) => [
+    [`${key}.attn.in_proj_weight`, [3 * width, width]],
+    [`${key}.attn.in_proj_bias`, [3 * width]],
+    ...linear(`${key}.attn.out_proj`, width, width),
+    ...norm(`${key}.ln_1`, width),
+    ...linear(`${key}.mlp.c_fc`, width, 4 * width),
+    ...linear(`${key}.mlp.c_proj`, 4 * width, width),
+    ...norm(`${key}.ln_2`, width),
+  ]
   return [
-    ...prefixed('model.diffusion_model.', unet(320, [1, 2, 4, 4], [true, true, true, false], 768)),
-    ...prefixed('first_stage_model.', autoencoder(128, [1, 2, 4, 4])),
-    ...prefixed('cond_stage_model.transformer.text_model.', textEncoder(768, 12)),
+    ['token_embedding.weight', [49_408, width]],
+    ['positional_embedding', [77, width]],
+    ...Array.from({ length: layers }, (_, i) => layer(`transformer.resblocks.${i}`)).flat(),
+    ...norm('ln_final', width),
+    ['text_projection', [width, width]],
   ]
 }
 
+const prefixed = (prefix, entries) => entries.map(([name, dims]) => [prefix + name, dims])
+
+/** The names and shapes of published models. */
+const models = {
+  sd15: () => [
+    ...prefixed(
+      'model.diffusion_model.',
+      unet(320, [1, 2, 4, 4], [1, 1, 1, 0], { context: 768, middle: 1, linearProjection: false }),
+    ),
+    ...prefixed('first_stage_model.', autoencoder(128, [1, 2, 4, 4])),
+    ...prefixed('cond_stage_model.transformer.text_model.', textEncoder(768, 12)),
+  ],
+  sdxl: () => [
+    ...prefixed(
+      'model.diffusion_model.',
+      unet(320, [1, 2, 4], [0, 2, 10], { context: 2048, middle: 10, linearProjection: true, vector: 2816 }),
+    ),
+    ...prefixed('first_stage_model.', autoencoder(128, [1, 2, 4, 4])),
+    ...prefixed('conditioner.embedders.0.transformer.text_model.', textEncoder(768, 12)),
+    ...prefixed('conditioner.embedders.1.model.', openTextEncoder(1280, 32)),
+  ],
+}
+
+/** Writes a checkpoint of `model` (`sd15`, `sdxl`). */
+export const writeFullSizeCheckpoint = (path, model = 'sd15') => writeRandom(path, models[model]())
+
+/** The names and shapes of `model`'s tensors. */
+export const shapesOf = (model) => models[model]()
+
 /** Writes float16 weights: small random numbers, different for every tensor; norms are 1 and biases small. */
-export async function writeFullSizeCheckpoint(path) {
-  const entries = stableDiffusion15()
+export async function writeRandom(path, entries) {
   const header = {}
   let at = 0
   for (const [name, dims] of entries) {
@@ -182,6 +227,6 @@ export async function writeFullSizeCheckpoint(path) {
 }
 
 if (argv[1] && import.meta.url === pathToFileURL(argv[1]).href) {
-  const { parameters, bytes } = await writeFullSizeCheckpoint(argv[2] ?? 'full-size.safetensors')
+  const { parameters, bytes } = await writeFullSizeCheckpoint(argv[2] ?? 'full-size.safetensors', argv[3])
   stdout.write(`${(parameters / 1e6).toFixed(1)} M parameters, ${(bytes / 1e9).toFixed(2)} GB\n`)
 }

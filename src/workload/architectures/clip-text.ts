@@ -23,8 +23,14 @@ export function readClipTextConfig(view: WeightView): ClipTextConfig {
     width,
     vocabulary,
     positions: view.get('embeddings.position_embedding.weight').dims[0]!,
-    projected: view.has('text_projection.weight') ? view.get('text_projection.weight').dims[0] : undefined,
+    projected: projectedWidth(view),
   }
+}
+
+/** OpenCLIP keeps its projection transposed, under a name of its own. */
+function projectedWidth(view: WeightView): number | undefined {
+  if (view.has('text_projection.weight')) return view.get('text_projection.weight').dims[0]
+  return view.has('text_projection') ? view.get('text_projection').dims[1] : undefined
 }
 
 /**
@@ -83,7 +89,11 @@ export function clipTextGraph(
   graph.output('hidden', lowering.toTokens(hidden), [...chunk, width])
   graph.output('normed', lowering.toTokens(lowering.layerNorm(hidden, 'final_layer_norm')), [...chunk, width])
   graph.output('pooled', lowering.toTokens(pooled), ['N', width])
-  if (projected)
-    graph.output('projected', lowering.toTokens(lowering.linear(pooled, 'text_projection')), ['N', projected])
+  if (projected) {
+    const vector = view.has('text_projection.weight')
+      ? lowering.linear(pooled, 'text_projection')
+      : op('MatMul', [pooled, lowering.weight('text_projection')])
+    graph.output('projected', lowering.toTokens(vector), ['N', projected])
+  }
   return graph.finish()
 }

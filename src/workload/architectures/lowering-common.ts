@@ -22,8 +22,12 @@ export function common(graph: GraphBuilder, view: WeightView, weight: StoredWeig
         attributes: { epsilon: float(1e-5) },
       }),
     linear(x, key) {
+      const [out, inner] = view.get(`${key}.weight`).dims as [number, number] // of a 1×1 convolution as well
       // The checkpoint's [out, in] as it is stored, without a transposed copy.
-      const product = op('FusedMatMul', [x, weight(`${key}.weight`)], { ...microsoft, attributes: { transB: 1 } })
+      const product = op('FusedMatMul', [x, weight(`${key}.weight`, [out, inner])], {
+        ...microsoft,
+        attributes: { transB: 1 },
+      })
       return view.has(`${key}.bias`) ? op('Add', [product, weight(`${key}.bias`)]) : product
     },
     add: (a, b) => op('Add', [a, b]),

@@ -2,17 +2,23 @@ import { float } from '../onnx/attributes.ts'
 import type { ElementType } from '../onnx/data-type.ts'
 import { createGraph, type Wire } from '../onnx/graph-builder.ts'
 import type { WeightView } from '../weights/weight-view.ts'
-import type { Lowering } from './lowering.ts'
+import type { Lowering, LoweringOptions } from './lowering.ts'
 import { common, GROUPS } from './lowering-common.ts'
+import { slottedLinear } from './slots.ts'
 import { storedWeights } from './stored-weights.ts'
 
 /**
  * float32 and NCHW throughout, from operators that ONNX Runtime's CPU provider has kernels for.
  * `rounding` first rounds the weights to a narrower type, as the reference does with text encoders.
  */
-export function cpuLowering(name: string, view: WeightView, rounding?: ElementType): Lowering {
+export function cpuLowering(
+  name: string,
+  view: WeightView,
+  { stored, slots }: LoweringOptions = {},
+  rounding?: ElementType,
+): Lowering {
   const graph = createGraph(name)
-  const weight = storedWeights(graph, view, 'float32', rounding)
+  const weight = storedWeights(graph, view, 'float32', { through: rounding, stored })
   const shared = common(graph, view, weight)
   const { op } = graph
   const shapeOf = (x: Wire) => op('Shape', [x])
@@ -25,6 +31,7 @@ export function cpuLowering(name: string, view: WeightView, rounding?: ElementTy
 
   return {
     ...shared,
+    ...(slots && { linear: slottedLinear(graph, view, weight, shared.linear, slots) }),
     fromImage: (x) => x,
     toImage: (x) => x,
     fromTokens: (x) => x,
@@ -48,6 +55,7 @@ export function cpuLowering(name: string, view: WeightView, rounding?: ElementTy
       const shifted = op('Add', [scaled, weight(`${key}.bias`, [channels, 1, 1])])
       return activation ? shared.silu(shifted) : shifted
     },
+    prelu: (x, key) => op('PRelu', [x, weight(`${key}.weight`, [view.get(`${key}.weight`).dims[0]!, 1, 1])]),
     addVector: (x, vector) => op('Add', [x, shared.unsqueeze(vector, 2, 3)]),
     concat: (a, b) => op('Concat', [a, b], { attributes: { axis: 1 } }),
     upsample(x, like) {

@@ -42,6 +42,7 @@ export function cudaLowering(name: string, view: WeightView, type: 'float16' | '
         ...microsoft,
         attributes: { groups: GROUPS, activation: activation ? 1 : 0, epsilon: float(epsilon), channels_last: 1 },
       }),
+    prelu: (x, key) => op('PRelu', [x, weight(`${key}.weight`)]),
     addVector: (x, vector) => op('Add', [x, shared.unsqueeze(vector, 1, 2)]),
     concat: (a, b) => op('Concat', [a, b], { attributes: { axis: 3 } }),
     upsample(x, like) {

@@ -30,6 +30,8 @@ export interface Lowering {
   /** `x · Wᵀ + b` over the last axis; the bias may be missing. */
   linear(x: Wire, key: string): Wire
   add(a: Wire, b: Wire): Wire
+  /** x where it is positive, x times the slope of its channel elsewhere (He et al., 2015). */
+  prelu(x: Wire, key: string): Wire
   /** Adds vector `[N, C]` to every pixel of a feature map. */
   addVector(x: Wire, vector: Wire): Wire
   silu(x: Wire): Wire
@@ -50,8 +52,24 @@ export interface Lowering {
   attention(q: Wire, k: Wire, v: Wire, heads: number, options?: { readonly causal?: boolean }): Wire
 }
 
+/** What is wanted of a graph beside its numbers. */
+export interface LoweringOptions {
+  /**
+   * Which weights stay as they are stored and are cast and changed at every run, instead of once when the graph is
+   * opened: it opens at once and in little memory, and runs slower. `linear` are those of large linear layers. Only on
+   * the CPU.
+   */
+  readonly stored?: 'linear' | 'all' | undefined
+  /**
+   * The linear layers over tokens `[N, S, C]` that low-rank changes may be handed to at each run. Only on the CPU. Each
+   * has inputs that may be left out: `<key> down` `[rank, in]`, `<key> up` `[out, rank]`, and `<key> reach` `[1]`, how
+   * many tokens they are for.
+   */
+  slots?(key: string): boolean
+}
+
 /** Starts a graph named `name` over the weights `view`, in the operators of one execution provider. */
-export type LoweringFor = (name: string, view: WeightView) => Lowering
+export type LoweringFor = (name: string, view: WeightView, options?: LoweringOptions) => Lowering
 
 /** The symbolic axes of images and latents. */
 export const imageAxes = (channels: number): readonly Axis[] => ['N', channels, 'H', 'W']

@@ -11,7 +11,7 @@ export function networkLowering(device: Device): LoweringFor {
 }
 
 /** For text encoders: float32 everywhere, over weights that were rounded to float16 first as the reference does. */
-export const textEncoderLowering: LoweringFor = (name, view) => cpuLowering(name, view, 'float16')
+export const textEncoderLowering: LoweringFor = (name, view, options) => cpuLowering(name, view, options, 'float16')
 
 /** For autoencoders: float32 everywhere, since float16 overflows in the decoders of Stable Diffusion 1 and SDXL. */
 export function autoencoderLowering(device: Device): LoweringFor {

@@ -2,6 +2,7 @@ import { WorkloadError } from '../base/errors.ts'
 import { dataType, type ElementType } from '../onnx/data-type.ts'
 import type { GraphBuilder, Wire } from '../onnx/graph-builder.ts'
 import type { WeightView } from '../weights/weight-view.ts'
+import { changedWeight, type StoredAs } from './changed-weight.ts'
 
 const elementTypes: Readonly<Record<string, ElementType>> = {
   F32: 'float32',
@@ -12,11 +13,14 @@ const elementTypes: Readonly<Record<string, ElementType>> = {
   F8_E5M2: 'float8e5m2',
 }
 
+/** Smaller weights are never worth casting at every run. */
+const LARGE = 1 << 14
+
 /** A Cast; of a constant ONNX Runtime folds it when the session is opened, so it costs nothing per run. */
-export const cast = (graph: GraphBuilder, x: Wire, to: ElementType): Wire =>
+export const cast = (graph: Pick<GraphBuilder, 'op'>, x: Wire, to: ElementType): Wire =>
   graph.op('Cast', [x], { attributes: { to: dataType[to] } })
 
-/** Makes initializers of a network's weights, each once, in one element type. */
+/** Makes initializers of a network's weights, each once, in one element type, with the changes made to them. */
 export interface StoredWeights {
   /** `dims` may restate a shape with the same number of values, which saves a reshape: `[C]` → `[C, 1, 1]`. */
   (key: string, dims?: readonly number[]): Wire
@@ -26,15 +30,19 @@ export interface StoredWeights {
   rows(key: string, ids: Wire): Wire
 }
 
-/**
- * Weights as initializers that stay in their file, cast to `type` where they are stored in another.
- * `through` first rounds them to a narrower type.
- */
+export interface StoringOptions {
+  /** A narrower type that the weights are rounded to first. */
+  readonly through?: ElementType | undefined
+  /** As in `LoweringOptions`. */
+  readonly stored?: 'linear' | 'all' | undefined
+}
+
+/** Weights as initializers that stay in their file, cast to `type` where they are stored in another. */
 export function storedWeights(
   graph: GraphBuilder,
   view: WeightView,
   type: ElementType,
-  through?: ElementType,
+  { through, stored }: StoringOptions = {},
 ): StoredWeights {
   const made = new Map<string, Wire>()
   const remembered = (name: string, make: () => Wire): Wire => {
@@ -42,29 +50,59 @@ export function storedWeights(
     made.set(name, wire)
     return wire
   }
-  const typeOf = (key: string): ElementType => {
-    const { dtype } = view.get(key)
-    const stored = elementTypes[dtype]
-    if (!stored) throw new WorkloadError('execution-failed', `weights ${key} have the type ${dtype}, which is not read`)
-    return stored
-  }
-  const casts = (wire: Wire, stored: ElementType): Wire => {
-    const steps = [through, type].filter((step) => step !== undefined)
-    return steps.reduce(
-      ({ at, from }, step) => (step === from ? { at, from } : { at: cast(graph, at, step), from: step }),
-      {
-        at: wire,
-        from: stored,
-      },
+  const casts = (wire: Wire, from: ElementType): Wire =>
+    [through, type].reduce(
+      (last, step) =>
+        step === undefined || step === last.type ? last : { at: cast(graph, last.at, step), type: step },
+      { at: wire, type: from },
     ).at
+  const isOpen = (dims: readonly number[]) =>
+    dims.reduce((product, dim) => product * dim, 1) >= LARGE &&
+    (stored === 'all' || (stored === 'linear' && dims.length === 2))
+  const initializer: StoredAs = (name, tensor, dims, open) =>
+    graph.external(name, elementTypeOf(name, tensor.dtype), dims, tensor, open ?? isOpen(dims))
+  const inFloat32: StoredAs = (name, tensor, dims, open) => {
+    const wire = initializer(name, tensor, dims, open)
+    return tensor.dtype === 'F32' ? wire : cast(graph, wire, 'float32')
   }
-  const stored = (key: string, dims = view.get(key).dims) =>
-    remembered(`${key}[${dims}]`, () => casts(graph.external(key, typeOf(key), dims, view.get(key)), typeOf(key)))
+  /** A weight with changes, in float32 and its own shape. */
+  const changed = (key: string): Wire =>
+    remembered(`${key} changed`, () => changedWeight(graph, key, view.get(key), inFloat32, stored === 'all'))
+  const isChanged = (key: string) => (view.get(key).changes ?? []).length > 0
+  /** The same under another shape. */
+  const changedAs = (key: string, dims: readonly number[]): Wire => {
+    if (view.get(key).dims.join() === dims.join()) return changed(key)
+    return graph.op('Reshape', [changed(key), graph.constant([dims.length], BigInt64Array.from(dims, BigInt))])
+  }
+
+  const whole = (key: string, dims = view.get(key).dims) =>
+    remembered(`${key}[${dims}]`, () => {
+      if (isChanged(key)) return casts(changedAs(key, dims), 'float32')
+      const weight = view.get(key)
+      return casts(initializer(key, weight, dims), elementTypeOf(key, weight.dtype))
+    })
   const channelsLast = (key: string) =>
-    remembered(`${key} channels last`, () => casts(graph.channelsLast(key, typeOf(key), view.get(key)), typeOf(key)))
+    remembered(`${key} channels last`, () => {
+      const weight = view.get(key)
+      const kernel = [...weight.dims, 1, 1].slice(0, 4)
+      if (isChanged(key)) {
+        const perm = [0, 2, 3, 1]
+        return casts(graph.op('Transpose', [changedAs(key, kernel)], { attributes: { perm } }), 'float32')
+      }
+      const type = elementTypeOf(key, weight.dtype)
+      return casts(graph.channelsLast(key, type, weight), type)
+    })
   const rows = (key: string, ids: Wire) => {
-    const table = graph.external(key, typeOf(key), view.get(key).dims, view.get(key))
-    return casts(graph.op('Gather', [table, ids]), typeOf(key))
+    if (isChanged(key)) return casts(graph.op('Gather', [changed(key), ids]), 'float32')
+    const weight = view.get(key)
+    const table = graph.external(key, elementTypeOf(key, weight.dtype), weight.dims, weight)
+    return casts(graph.op('Gather', [table, ids]), elementTypeOf(key, weight.dtype))
   }
-  return Object.assign(stored, { channelsLast, rows })
+  return Object.assign(whole, { channelsLast, rows })
+}
+
+function elementTypeOf(name: string, dtype: string): ElementType {
+  const stored = elementTypes[dtype]
+  if (stored) return stored
+  throw new WorkloadError('execution-failed', `weights ${name} have the type ${dtype}, which is not read`)
 }

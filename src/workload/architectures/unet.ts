@@ -1,8 +1,9 @@
 import type { GraphModel, Wire } from '../onnx/graph-builder.ts'
 import { countOf, type WeightView } from '../weights/weight-view.ts'
+import { inputChannels } from './input-channels.ts'
 import { imageAxes, type Lowering, type LoweringFor } from './lowering.ts'
-import { spatialTransformer } from './spatial-transformer.ts'
-import { timestepEmbedding } from './timestep-embedding.ts'
+import type { Retiling } from './spatial-transformer.ts'
+import { unetBlock, unetEmbedding } from './unet-blocks.ts'
 
 /** The sizes of a latent-diffusion UNet, read from the shapes of its weights. */
 export interface UnetConfig {
@@ -17,7 +18,7 @@ export interface UnetConfig {
   readonly linearProjection: boolean
 }
 
-/** Reads the sizes of an LDM UNet; names are those behind `model.diffusion_model.`. */
+/** Reads the sizes of an LDM UNet, or of a control network made of its first half; names are those behind `model.diffusion_model.`. */
 export function readUnetConfig(view: WeightView): UnetConfig {
   const width = (name: string | undefined, axis: number) => (name ? view.get(name).dims[axis] : undefined)
   const first = view.get('input_blocks.0.0.weight').dims
@@ -25,7 +26,7 @@ export function readUnetConfig(view: WeightView): UnetConfig {
   return {
     modelChannels: first[0]!,
     inChannels: first[1]!,
-    outChannels: view.get('out.2.weight').dims[0]!,
+    outChannels: view.has('out.2.weight') ? view.get('out.2.weight').dims[0]! : 4,
     contextWidth: width(
       view.names.find((name) => name.endsWith('attn2.to_k.weight')),
       1,
@@ -35,71 +36,86 @@ export function readUnetConfig(view: WeightView): UnetConfig {
   }
 }
 
+/** What a UNet computes otherwise than it was trained to, at the places where it may. */
+export interface UnetChange {
+  readonly retiling?: Retiling
+  /** Changes what input block `block` gives, before it becomes a skip connection as well. */
+  afterInput?(h: Wire, block: number): Wire
+  /** As `afterInput`, for the next block only. */
+  afterSkip?(h: Wire, block: number): Wire
+  /** Changes the feature map that an output block is given, and the skip connection beside it. */
+  beforeJoin?(h: Wire, skip: Wire, place: JoinPlace): { readonly h: Wire; readonly skip: Wire }
+}
+
+/** Which output block it is. */
+export interface JoinPlace {
+  /** Channels of the feature map, without those of the skip connection. */
+  readonly channels: number
+  /** The input block that the skip connection comes from. */
+  readonly skipOf: number
+}
+
+/** Prepares a change in a graph whose input `x` is `[N, C, H, W]`. */
+export type UnetAlteration = (lowering: Lowering, x: Wire, config: UnetConfig) => UnetChange
+
+/** Which of the graphs over one UNet's weights is wanted. */
+export interface UnetVariant {
+  /** Whether it takes residuals: inputs `control_input_i`, `control_output_i` and `control_middle`, see below. */
+  readonly control?: boolean
+  /** In the order in which they were made. */
+  readonly alterations?: readonly UnetAlteration[]
+}
+
 /**
  * The UNet of latent diffusion (Rombach et al., 2022): `x` `[N, C, H, W]`, `timesteps` `[N]`, `context` `[N, T, D]`
  * and, if the network has one, `y` `[N, A]` → `output` `[N, C, H, W]`. Depth, widths and the places of attention are
  * read from the names of the weights. `headsOf` tells how many attention heads a block of so many channels has.
+ * With `control`, residuals of the shape of what they are added to, or `[N, 1, 1, 1]`: behind input block i and the
+ * middle block, and to the skip connection of input block i.
  */
-export function unetGraph(view: WeightView, lower: LoweringFor, headsOf: (channels: number) => number): GraphModel {
+export function unetGraph(
+  view: WeightView,
+  lower: LoweringFor,
+  headsOf: (channels: number) => number,
+  { control = false, alterations = [] }: UnetVariant = {},
+): GraphModel {
   const config = readUnetConfig(view)
   const lowering = lower('unet', view)
   const { graph } = lowering
-  const x = lowering.fromImage(graph.input('x', imageAxes(config.inChannels)))
+  const input = graph.input('x', imageAxes(config.inChannels))
   const timesteps = graph.input('timesteps', ['N'])
   const context =
     config.contextWidth === undefined
       ? undefined
       : lowering.fromTokens(graph.input('context', ['N', 'T', config.contextWidth]))
-  const embedding = embed(lowering, timesteps, config)
-
-  /**
-   * One entry of `input_blocks`, `middle_block` or `output_blocks`: its parts told apart by the names they have. Where
-   * there is a transformer there is a context, for its width was read from one.
-   */
-  const block = (from: Wire, key: string, skip?: Wire): Wire => {
-    let h = from
-    for (let i = 0; i < countOf(view, `${key}.`); i++) {
-      const part = `${key}.${i}`
-      if (view.has(`${part}.in_layers.0.weight`)) h = resBlock(lowering, view, h, embedding, part)
-      else if (view.has(`${part}.proj_in.weight`)) h = spatialTransformer(lowering, view, h, context!, part, headsOf)
-      else if (view.has(`${part}.op.weight`)) h = lowering.conv(h, `${part}.op`, { stride: 2 })
-      else if (view.has(`${part}.conv.weight`)) h = lowering.conv(lowering.upsample(h, skip), `${part}.conv`)
-      else h = lowering.conv(h, part)
-    }
-    return h
+  const changes = alterations.map((alter) => alter(lowering, input, config))
+  const retilings = changes.flatMap(({ retiling }) => retiling ?? [])
+  const parts = { lowering, view, context, embedding: unetEmbedding(lowering, timesteps, config), headsOf, retilings }
+  const controlled = (h: Wire, name: string): Wire => {
+    if (!control) return h
+    const wire = `control_${name}`
+    return lowering.add(h, lowering.fromImage(graph.input(wire, ['N', `${wire}_C`, `${wire}_H`, `${wire}_W`])))
   }
 
   const skips: Wire[] = []
-  let h = x
+  let h = lowering.fromImage(input)
   for (let i = 0; i < countOf(view, 'input_blocks.'); i++) {
-    h = block(h, `input_blocks.${i}`)
+    h = controlled(unetBlock(parts, h, `input_blocks.${i}`), `input_${i}`)
+    for (const change of changes) h = change.afterInput?.(h, i) ?? h
     skips.push(h)
+    for (const change of changes) h = change.afterSkip?.(h, i) ?? h
   }
-  if (countOf(view, 'middle_block.') > 0) h = block(h, 'middle_block')
+  if (countOf(view, 'middle_block.') > 0) h = unetBlock(parts, h, 'middle_block')
+  h = controlled(h, 'middle')
+  const skipChannels = inputChannels(view)
   for (let i = 0; i < countOf(view, 'output_blocks.'); i++) {
-    const skip = skips.pop()!
-    h = block(lowering.concat(h, skip), `output_blocks.${i}`, skips.at(-1))
+    const skipOf = skips.length - 1
+    let skip = controlled(skips.pop()!, `output_${skipOf}`)
+    const channels = view.get(`output_blocks.${i}.0.in_layers.0.weight`).dims[0]! - skipChannels[skipOf]!
+    for (const change of changes) ({ h, skip } = change.beforeJoin?.(h, skip, { channels, skipOf }) ?? { h, skip })
+    h = unetBlock(parts, lowering.concat(h, skip), `output_blocks.${i}`, skips.at(-1))
   }
   h = lowering.conv(lowering.groupNorm(h, 'out.0', 1e-5, 'silu'), 'out.2')
   graph.output('output', lowering.toImage(h), imageAxes(config.outChannels))
   return graph.finish()
-}
-
-/** Timestep, and the vector beside it if there is one → `[N, 4 · modelChannels]`, SiLU of it already taken. */
-function embed(lowering: Lowering, timesteps: Wire, { modelChannels, vectorWidth }: UnetConfig): Wire {
-  const mlp = (from: Wire, key: string) => lowering.linear(lowering.silu(lowering.linear(from, `${key}.0`)), `${key}.2`)
-  let embedding = mlp(lowering.fromTokens(timestepEmbedding(lowering.graph, timesteps, modelChannels)), 'time_embed')
-  if (vectorWidth) {
-    const y = lowering.fromTokens(lowering.graph.input('y', ['N', vectorWidth]))
-    embedding = lowering.add(embedding, mlp(y, 'label_emb.0'))
-  }
-  return lowering.silu(embedding)
-}
-
-function resBlock(lowering: Lowering, view: WeightView, x: Wire, embedding: Wire, key: string): Wire {
-  let h = lowering.conv(lowering.groupNorm(x, `${key}.in_layers.0`, 1e-5, 'silu'), `${key}.in_layers.2`)
-  h = lowering.addVector(h, lowering.linear(embedding, `${key}.emb_layers.1`))
-  h = lowering.conv(lowering.groupNorm(h, `${key}.out_layers.0`, 1e-5, 'silu'), `${key}.out_layers.3`)
-  const skip = view.has(`${key}.skip_connection.weight`) ? lowering.conv(x, `${key}.skip_connection`) : x
-  return lowering.add(skip, h)
 }

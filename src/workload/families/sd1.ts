@@ -1,29 +1,30 @@
-import { readUnetConfig } from '../architectures/unet.ts'
 import { discreteSampling } from '../sampling/model-sampling.ts'
-import { createClipTextEncoder } from './support/clip-text-encoder.ts'
-import { END } from './support/clip-vocabulary.ts'
+import { createSd1TextEncoder } from './support/clip-text-encoder.ts'
 import type { Family } from './support/family.ts'
 import { createKlVae } from './support/kl-vae.ts'
-import { scaledLatents } from './support/latent-format.ts'
+import { sdModel } from './support/sd-model.ts'
 import { createUnetNetwork } from './support/unet-network.ts'
+import { knownInputs, unetStructure } from './support/unet-structure.ts'
 
-/** Stable Diffusion 1.x: a UNet that projects with 1×1 convolutions, eight heads everywhere, CLIP-L's last layer. */
+/**
+ * Stable Diffusion 1.x, its inpainting and instruction networks and what was distilled from it (LCM, BK-SDM): a UNet
+ * that projects with 1×1 convolutions, eight heads everywhere, CLIP-L's last layer. No other family projects so.
+ */
 export default {
   name: 'sd1',
   matches(network) {
-    const { inChannels, contextWidth, vectorWidth, linearProjection } = readUnetConfig(network)
-    return inChannels === 4 && contextWidth !== undefined && vectorWidth === undefined && !linearProjection
+    const unet = unetStructure(network)
+    if (!unet || unet.temporal || unet.linearProjection || unet.vectorWidth !== undefined) return false
+    return unet.contextWidth !== undefined && knownInputs.includes(unet.inChannels)
   },
   open({ key, network, text: { l }, autoencoder }, services) {
     return {
-      model: {
+      model: sdModel({
         network: createUnetNetwork({ key, view: network, headsOf: () => 8 }, services),
         sampling: discreteSampling({ prediction: 'eps' }),
-        latent: scaledLatents(4, 0.18215),
-        inputsFor: ({ context }) => ({ context }),
-      },
-      clip:
-        l && createClipTextEncoder({ key, view: l, encoder: 'clip_l', activation: 'quickGelu', pad: END }, services),
+        inChannels: unetStructure(network)!.inChannels,
+      }),
+      clip: l && createSd1TextEncoder({ key, view: l }, services),
       vae: autoencoder && createKlVae(key, autoencoder, services),
     }
   },

@@ -11,6 +11,8 @@ export interface Format {
   readonly maxSide: number
   /** The whole file, without metadata. `options` are those the request's schema let through for this format. */
   encode(image: RawImage, options: unknown): Promise<Buffer>
+  /** An encoded file with `texts` where ComfyUI's clients look for them; a format without a place for them leaves them out. */
+  withMetadata?(file: Buffer, texts: Readonly<Record<string, unknown>>): Buffer
 }
 
 /** Declares a format; `encode` gets the options of its own names. */

@@ -1,4 +1,5 @@
-import { crc32 } from 'node:zlib'
+import { isPythonInt, PythonFloat, pythonFloat } from '../base/python-number.ts'
+import { pngChunk } from './png-chunks.ts'
 
 /** A PNG's signature and its IHDR chunk, which comes first in every file. */
 const HEAD_LENGTH = 8 + 25
@@ -19,25 +20,26 @@ function isKeyword(key: string): boolean {
   return /^[ -~\u00a1-\u00ff]{1,79}$/.test(key) && key.trim() === key
 }
 
-function textChunk(keyword: string, text: string): Buffer {
-  const body = Buffer.from(`tEXt${keyword}\0${text}`, 'latin1')
-  const chunk = Buffer.alloc(body.length + 8)
-  chunk.writeUInt32BE(body.length - 4, 0)
-  body.copy(chunk, 4)
-  chunk.writeUInt32BE(crc32(body), body.length + 4)
-  return chunk
-}
+const textChunk = (keyword: string, text: string): Buffer =>
+  pngChunk('tEXt', Buffer.from(`${keyword}\0${text}`, 'latin1'))
 
-/** JSON as Python's `json.dumps` writes it: ASCII only, `, ` and `: ` between; 64-bit integers stay exact. */
+/**
+ * JSON as Python's `json.dumps` writes it: ASCII only, `, ` and `: ` between, numbers in Python's digits; 64-bit integers
+ * stay exact.
+ */
 export function asciiJson(value: unknown): string {
+  if (value instanceof PythonFloat) return floatJson(value.value)
   if (Array.isArray(value)) return `[${value.map((entry) => asciiJson(entry ?? null)).join(', ')}]`
   if (typeof value === 'object' && value !== null) {
     const entries = Object.entries(value).filter(([, entry]) => entry !== undefined)
     return `{${entries.map(([key, entry]) => `${asciiJson(key)}: ${asciiJson(entry)}`).join(', ')}}`
   }
   if (typeof value === 'bigint') return String(value)
+  if (typeof value === 'number') return isPythonInt(value) ? String(value) : floatJson(value)
   return JSON.stringify(value).replace(
-    /[\u0080-\uffff]/g,
+    /[\u007f-\uffff]/g,
     (unit) => `\\u${unit.charCodeAt(0).toString(16).padStart(4, '0')}`,
   )
 }
+
+const floatJson = (value: number): string => (Number.isFinite(value) ? pythonFloat(value) : String(value)) // Python writes Infinity and NaN too

@@ -3,9 +3,10 @@ import { resolve } from 'node:path'
 import type { ConvertOutput } from '../../contracts/convert-output.ts'
 import { messageOf, WorkloadError } from '../base/errors.ts'
 import { rowsOf } from '../tensor/rows.ts'
+import { encodeAnimation } from './animation.ts'
 import { checkPrefix, createFileNames, expandPrefix } from './file-names.ts'
 import type { Format } from './format.ts'
-import type { ImageArtifact } from './images.ts'
+import type { Artifact } from './images.ts'
 import { pipelineOf, type RawImage, rawImage } from './pixels.ts'
 import { withTexts } from './png-text.ts'
 
@@ -21,8 +22,11 @@ export interface SpooledFile {
 
 /** Where the pictures of one job wait, encoded, until they are delivered. */
 export interface Spool {
-  /** One file a row of the batch, in order; nothing for previews. A file appears only when it is whole. */
-  save(artifact: ImageArtifact): Promise<readonly SpooledFile[]>
+  /**
+   * One file a row of the batch, in order, or one for a moving picture, which is never converted; nothing for previews
+   * and texts. A file appears only when it is whole.
+   */
+  save(artifact: Artifact): Promise<readonly SpooledFile[]>
 }
 
 export interface SpoolOptions {
@@ -33,7 +37,7 @@ export interface SpoolOptions {
   /** Whether names are `<id>_<prefix>` or `<id>` alone. */
   readonly prependId: boolean
   readonly convert?: ConvertOutput | undefined
-  /** Text chunks of unconverted PNG files, e.g. `prompt` and `workflow`. */
+  /** What files tell beside the picture, where their format has a place for it: `prompt`, `workflow` … */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly now: () => Date
 }
@@ -41,23 +45,24 @@ export interface SpoolOptions {
 /** A spool in `folder`, which is made when needed and may hold other jobs' files too. */
 export function createSpool({ formats, folder, id, prependId, convert, metadata, now }: SpoolOptions): Spool {
   const names = createFileNames({ id, prependId })
-  const extension = convert?.format ?? 'png'
   let files = 0
 
   const encode = async (image: RawImage) => {
-    if (convert) return converted(image, convert, formats)
+    if (convert) return converted(image, convert, formats, metadata)
     const png = await (await pipelineOf(image)).png({ compressionLevel: 4 }).toBuffer()
     return { data: withTexts(png, metadata), mime: 'image/png' }
   }
 
   return {
-    async save({ pixels, prefix, retention }) {
-      if (retention === 'temp') return []
+    async save(artifact) {
+      if (artifact.retention === 'temp') return []
+      const { kind, pixels, prefix } = artifact
       const fault = checkPrefix(prefix)
       if (fault) throw new WorkloadError('path-not-allowed', `filename_prefix ${fault}`)
       const [, height = 0, width = 0] = pixels.dims
       const expanded = expandPrefix(prefix, { width, height, now: now() })
-      const planned = Array.from({ length: rowsOf(pixels) }, (_, row) => ({
+      const extension = kind === 'animation' ? artifact.encoding.format : (convert?.format ?? 'png')
+      const planned = Array.from({ length: kind === 'animation' ? 1 : rowsOf(pixels) }, (_, row) => ({
         row,
         filename: names.next(expanded, row, extension),
         path: resolve(folder, `${id}_${String(++files).padStart(5, '0')}.${extension}`),
@@ -65,7 +70,8 @@ export function createSpool({ formats, folder, id, prependId, convert, metadata,
       await mkdir(folder, { recursive: true })
       const saved: SpooledFile[] = []
       for (const { row, filename, path } of planned) {
-        const { data, mime } = await encode(rawImage(pixels, row))
+        const { data, mime } =
+          kind === 'animation' ? await encodeAnimation(artifact, metadata) : await encode(rawImage(pixels, row))
         await writeWhole(path, data)
         saved.push({ filename, path, bytes: data.length, mime })
       }
@@ -74,7 +80,12 @@ export function createSpool({ formats, folder, id, prependId, convert, metadata,
   }
 }
 
-async function converted(image: RawImage, { format: name, options }: ConvertOutput, formats: SpoolOptions['formats']) {
+async function converted(
+  image: RawImage,
+  { format: name, options }: ConvertOutput,
+  formats: SpoolOptions['formats'],
+  metadata: SpoolOptions['metadata'],
+) {
   const format = formats.get(name)
   if (!format) throw new WorkloadError('conversion-failed', `this server has no encoder for ${name}`)
   const { width, height } = image
@@ -84,7 +95,8 @@ async function converted(image: RawImage, { format: name, options }: ConvertOutp
       `${name} allows at most ${format.maxSide} pixels a side, the image has ${width}×${height}`,
     )
   try {
-    return { data: await format.encode(image, options ?? {}), mime: format.mime }
+    const data = await format.encode(image, options ?? {})
+    return { data: format.withMetadata?.(data, metadata) ?? data, mime: format.mime }
   } catch (cause) {
     throw new WorkloadError('conversion-failed', `the image could not be encoded as ${name}: ${messageOf(cause)}`, {
       cause,

@@ -1,4 +1,4 @@
-import { basename } from 'node:path'
+import { dirname, relative, sep } from 'node:path'
 import { type AttributeValue, attributeProto } from './attributes.ts'
 import { dataType, type ElementType } from './data-type.ts'
 import { modelProto } from './model-proto.ts'
@@ -24,9 +24,11 @@ export interface FileSlice {
 export interface GraphBuilder {
   input(name: string, axes: readonly Axis[], type?: ElementType): Wire
   /** An initializer written into the graph itself. */
-  constant(dims: readonly number[], values: Float32Array | BigInt64Array | Uint16Array): Wire
-  /** An initializer that stays in its file. */
-  external(name: string, type: ElementType, dims: readonly number[], slice: FileSlice): Wire
+  constant(dims: readonly number[], values: Float32Array | Float64Array | BigInt64Array | Uint16Array): Wire
+  /** An initializer that stays in its file. What is made of one that is `open` is made at every run, not when the graph is opened. */
+  external(name: string, type: ElementType, dims: readonly number[], slice: FileSlice, open?: boolean): Wire
+  /** An input that may be left out, and then has `values` `[dims]`; `axes` tell the shapes that it may have. */
+  optional(name: string, axes: readonly Axis[], dims: readonly number[], values: Float32Array): Wire
   /** An initializer `[O, H, W, I]` of a convolution's weights that a file holds as `[O, I, H, W]`; in-memory graphs only. */
   channelsLast(name: string, type: ElementType, stored: FileSlice & { readonly dims: readonly number[] }): Wire
   /** One operator; an absent optional input is undefined. */
@@ -48,12 +50,21 @@ export interface OperatorOptions {
 export interface GraphModel {
   readonly name: string
   readonly bytes: Uint8Array
-  /** Every file an initializer reads. */
-  readonly files: readonly string[]
+  /** The folder that all files lie in or below which initializers read; undefined when they read none. */
+  readonly folder: string | undefined
   /** What the initializers occupy in the files. */
   readonly weightBytes: number
   /** Initializers that whoever opens the graph must read into memory; ONNX Runtime takes either these or files. */
   readonly blobs: readonly Blob[]
+  /** Whoever runs the graph must give these for inputs that are left out. */
+  readonly defaults: readonly Default[]
+}
+
+/** What an input is when it is left out. */
+export interface Default {
+  readonly name: string
+  readonly dims: readonly number[]
+  readonly data: Float32Array
 }
 
 /** Weights to be supplied from memory under the name `location`. */
@@ -76,8 +87,9 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
     input: [] as object[],
     output: [] as object[],
   }
-  const files = new Set<string>()
+  const placed: Placed[] = []
   const blobs: Blob[] = []
+  const defaults: Default[] = []
   let weightBytes = 0
   let count = 0
 
@@ -99,11 +111,12 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
     wire: string,
     type: ElementType,
     dims: readonly number[],
-    place: { readonly location: string; readonly offset: number; readonly length: number },
+    { place, ...from }: Location,
   ): Wire => {
-    weightBytes += place.length
-    const external_data = Object.entries(place).map(([key, value]) => ({ key, value: String(value) }))
-    graph.initializer.push({ name: wire, dims, data_type: dataType[type], external_data, data_location: 1 })
+    weightBytes += from.length
+    const proto = { name: wire, dims, data_type: dataType[type], external_data: [] as object[], data_location: 1 }
+    graph.initializer.push(proto)
+    placed.push({ external_data: proto.external_data, place, ...from })
     return { wire }
   }
 
@@ -114,23 +127,28 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
     },
     constant(dims, values) {
       const wire = `constant_${++count}`
-      const type = values instanceof Float32Array ? 'float32' : values instanceof Uint16Array ? 'float16' : 'int64'
+      const type = elementTypeOf(values)
       const raw_data = new Uint8Array(values.buffer, values.byteOffset, values.byteLength)
       graph.initializer.push({ name: wire, dims, data_type: dataType[type], raw_data })
       return { wire }
     },
-    external(key, type, dims, slice) {
+    external(key, type, dims, { path, offset, length }, open = false) {
       const wire = `${key}[${dims}]`
-      if (place === 'memory') blobs.push({ location: wire, slice })
-      else files.add(slice.path)
-      const at =
-        place === 'memory' ? { location: wire, offset: 0 } : { location: basename(slice.path), offset: slice.offset }
-      return initializer(wire, type, dims, { ...at, length: slice.length })
+      // ONNX Runtime takes what may be replaced by an input for no constant.
+      if (open) graph.input.push(valueInfo(wire, dims, type))
+      if (place === 'files') return initializer(wire, type, dims, { place: { path }, offset, length })
+      blobs.push({ location: wire, slice: { path, offset, length } })
+      return initializer(wire, type, dims, { place: { blob: wire }, offset: 0, length })
+    },
+    optional(name, axes, dims, data) {
+      graph.input.push(valueInfo(name, axes, 'float32'))
+      defaults.push({ name, dims, data })
+      return { wire: name }
     },
     channelsLast(key, type, { path, offset, length, dims: [o = 1, i = 1, h = 1, w = 1] }) {
       const wire = `${key} channels last`
       blobs.push({ location: wire, slice: { path, offset, length }, channelsLastOf: [o, i, h, w] })
-      return initializer(wire, type, [o, h, w, i], { location: wire, offset: 0, length })
+      return initializer(wire, type, [o, h, w, i], { place: { blob: wire }, offset: 0, length })
     },
     op: (type, inputs, options) => ops(type, inputs, 1, options)[0]!,
     ops,
@@ -139,6 +157,12 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
       graph.output.push(valueInfo(wire, axes, type))
     },
     finish() {
+      const folder = commonFolder(placed.flatMap(({ place }) => ('path' in place ? place.path : [])))
+      for (const { external_data, place, offset, length } of placed) {
+        const location = 'path' in place ? relative(folder!, place.path) : place.blob
+        for (const [key, value] of Object.entries({ location, offset, length }))
+          external_data.push({ key, value: String(value) })
+      }
       const proto = modelProto()
       const opset_import = [
         { domain: '', version: OPSET },
@@ -146,9 +170,37 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
       ]
       const model = { ir_version: IR_VERSION, producer_name: 'easel', opset_import, graph }
       const bytes = proto.encode(proto.fromObject(model)).finish()
-      return { name, bytes, files: [...files], weightBytes, blobs }
+      return { name, bytes, folder, weightBytes, blobs, defaults }
     },
   }
+}
+
+/** Where an initializer's bytes are. */
+interface Location {
+  readonly place: { readonly path: string } | { readonly blob: string }
+  readonly offset: number
+  readonly length: number
+}
+
+/** An initializer whose place is written down once it is known which folder all files lie in. */
+interface Placed extends Location {
+  readonly external_data: object[]
+}
+
+/** The deepest folder that all files lie in or below. */
+function commonFolder([first, ...others]: readonly string[]): string | undefined {
+  if (first === undefined) return undefined
+  const within = (folder: string, path: string) => path.startsWith(folder.endsWith(sep) ? folder : folder + sep)
+  let folder = dirname(first)
+  for (const path of others) while (!within(folder, path)) folder = dirname(folder)
+  return folder
+}
+
+/** Half-precision values are kept as their bits. */
+function elementTypeOf(values: Float32Array | Float64Array | BigInt64Array | Uint16Array): ElementType {
+  if (values instanceof Float32Array) return 'float32'
+  if (values instanceof Float64Array) return 'float64'
+  return values instanceof Uint16Array ? 'float16' : 'int64'
 }
 
 function valueInfo(name: string, axes: readonly Axis[], type: ElementType) {

@@ -1,5 +1,6 @@
 import type { InferenceSession } from 'onnxruntime-node'
 import { isOutOfMemory, messageOf, WorkloadError } from '../base/errors.ts'
+import type { Tensor } from '../tensor/tensor.ts'
 import { type Declared, fromOnnx, toOnnx } from './element-types.ts'
 import { runEqualRows } from './equal-rows.ts'
 import type { Provider } from './provider.ts'
@@ -10,6 +11,8 @@ export interface SessionSource {
   readonly name: string
   readonly bytes: Uint8Array
   readonly folder?: string | undefined
+  /** What inputs are when they are left out. */
+  readonly defaults?: readonly (Tensor & { readonly name: string })[]
   /** Initializers that live in no file, by the name the graph gives their place. */
   readonly blobs?: readonly { readonly path: string; readonly data: Uint8Array }[]
 }
@@ -31,7 +34,7 @@ export async function openOnnxSession(
   source: SessionSource | FileSource,
   provider: Provider,
 ): Promise<OpenSession> {
-  const { model, blobs, folder, once } = modelOf(source)
+  const { model, blobs, folder, defaults = [], once } = modelOf(source)
   const options: InferenceSession.SessionOptions = {
     executionProviders: [provider.name === 'cuda' ? { name: 'cuda', deviceId: provider.device } : 'cpu'],
     graphOptimizationLevel: 'all',
@@ -55,11 +58,12 @@ export async function openOnnxSession(
     throw failure(`cannot open ${source.name}`, cause)
   })
   const declared = declaredInputs(session)
+  const missing = Object.fromEntries(defaults.map(({ name, ...t }) => [name, toOnnx(ort, t, declared.get(name))]))
   const run = async (feeds: Tensors, shared: SharedTensors = {}): Promise<Tensors> => {
     const inputs = Object.entries({ ...feeds, ...shared }).map(
       ([name, t]) => [name, toOnnx(ort, t, declared.get(name))] as const,
     )
-    const outputs = await session.run(Object.fromEntries(inputs)).catch((cause: unknown) => {
+    const outputs = await session.run({ ...missing, ...Object.fromEntries(inputs) }).catch((cause: unknown) => {
       throw failure(`${source.name} failed`, cause)
     })
     return Object.fromEntries(Object.entries(outputs).map(([name, value]) => [name, fromOnnx(value)]))
@@ -73,6 +77,7 @@ export async function openOnnxSession(
 interface Opened {
   readonly model: Uint8Array | string
   readonly blobs?: SessionSource['blobs']
+  readonly defaults?: SessionSource['defaults']
   /** Where the initializers' files lie, if not beside the model. */
   readonly folder?: string | undefined
   readonly once?: readonly string[] | undefined
@@ -80,7 +85,8 @@ interface Opened {
 
 function modelOf(source: SessionSource | FileSource): Opened {
   if ('path' in source) return { model: source.path, once: source.once }
-  return { model: source.bytes, blobs: source.blobs, folder: source.folder }
+  const { bytes: model, ...rest } = source
+  return { model, ...rest }
 }
 
 function declaredInputs({ inputMetadata }: InferenceSession): ReadonlyMap<string, Declared> {

@@ -33,12 +33,18 @@ const legacy: Readonly<Record<string, string>> = { clip: 'text_encoders', unet: 
 const modelFile = /\.(ckpt|pt2?|bin|pth|safetensors|pkl|sft|onnx)$/i
 const configFile = /\.ya?ml$/i
 
-const wantedIn = (folder: string): RegExp => (folder === 'configs' ? configFile : modelFile)
+const indexFile = /.\/model_index\.json$/
+
+const wantedIn = (folder: string): RegExp =>
+  folder === 'configs' ? configFile : folder === 'diffusers' ? indexFile : modelFile
+
+/** Models in the layout of diffusers are whole folders, each told by this file in it, which their names leave out. */
+const indexOf = (folder: string): string => (folder === 'diffusers' ? '/model_index.json' : '')
 
 /** The model files of this machine. */
 export interface ModelFolders {
   readonly names: readonly string[]
-  /** The files of a folder at this moment: paths relative to it with `/`, sorted by code point. */
+  /** The files of a folder at this moment: paths relative to it with `/`, sorted by code point; in `diffusers`, folders. */
   list(folder: string): Promise<readonly string[]>
   /** The path of a listed file, or undefined when there is none of that name. */
   find(folder: string, name: string): Promise<string | undefined>
@@ -56,7 +62,9 @@ export function createModelFolders(root: string): ModelFolders {
     for (const place of placesOf(folder)) {
       for (const path of await walk(place, new Set())) {
         const name = relative(place, path).split(sep).join('/')
-        if (wanted.test(name) && isPlainName(name) && !files.has(name)) files.set(name, path)
+        if (!wanted.test(name) || !isPlainName(name)) continue
+        const model = name.slice(0, name.length - indexOf(folder).length)
+        if (!files.has(model)) files.set(model, path)
       }
     }
     return files
@@ -65,11 +73,12 @@ export function createModelFolders(root: string): ModelFolders {
     names: modelFolderNames,
     list: async (folder) => [...(await listed(folder)).keys()].sort(),
     async find(folder, name) {
-      if (!isPlainName(name) || !wantedIn(folder).test(name) || /(^|\/)\./.test(name)) return undefined
+      const index = indexOf(folder)
+      if (!isPlainName(name) || !wantedIn(folder).test(name + index) || /(^|\/)\./.test(name)) return undefined
       for (const place of placesOf(folder)) {
         const path = join(place, name)
         // Links may lead out of the folder, as model hubs' caches do; names may not.
-        const isFile = await stat(path).then(
+        const isFile = await stat(path + index).then(
           (found) => found.isFile(),
           () => false,
         )

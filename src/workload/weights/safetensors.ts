@@ -24,15 +24,16 @@ const widths: Readonly<Record<string, number>> = {
 
 /** Where one tensor lies in its file; `offset` is absolute. */
 export interface StoredTensor {
+  readonly path: string
   readonly dtype: string
   readonly dims: readonly number[]
   readonly offset: number
   readonly length: number
 }
 
-/** The index of a `.safetensors` file; the data stays where it is. */
+/** The index of a `.safetensors` file, or of several that hold one network; the data stays where it is. */
 export interface SafetensorsFile {
-  /** The real path, links resolved: model hubs keep links into a blob store. */
+  /** The real path, links resolved: model hubs keep links into a blob store. Of several files, that of their folder. */
   readonly path: string
   /** Changes whenever the file is replaced. */
   readonly version: string
@@ -57,7 +58,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
   const real = await realpath(path)
   const handle = await open(real)
   try {
-    return { path: real, ...(await readIndex(handle)) }
+    return { path: real, ...(await readIndex(handle, real)) }
   } catch (cause) {
     throw new WorkloadError('execution-failed', `${path} is not a usable safetensors file: ${messageOf(cause)}`, {
       cause,
@@ -71,7 +72,7 @@ export async function openSafetensors(path: string): Promise<SafetensorsFile> {
 export const versionOf = ({ size, mtimeMs, ino }: Pick<Stats, 'size' | 'mtimeMs' | 'ino'>): string =>
   `${size}-${mtimeMs}-${ino}`
 
-async function readIndex(handle: FileHandle): Promise<Omit<SafetensorsFile, 'path'>> {
+async function readIndex(handle: FileHandle, path: string): Promise<Omit<SafetensorsFile, 'path'>> {
   const stats = await handle.stat()
   const { size } = stats
   const prefix = await readExactly(handle, 0, 8)
@@ -89,7 +90,7 @@ async function readIndex(handle: FileHandle): Promise<Omit<SafetensorsFile, 'pat
     if (to - from !== sizeOf(shape) * width) throw new Error(`tensor ${name} has ${to - from} bytes for [${shape}]`)
     const offset = 8 + headerLength + from
     if (offset + to - from > size) throw new Error(`tensor ${name} ends behind the end of the file: is it whole?`)
-    tensors.set(name, { dtype, dims: shape, offset, length: to - from })
+    tensors.set(name, { path, dtype, dims: shape, offset, length: to - from })
   }
   return {
     version: versionOf(stats),
@@ -109,7 +110,12 @@ async function readExactly(handle: FileHandle, position: number, length: number)
 export async function readTensor(file: SafetensorsFile, name: string): Promise<Tensor> {
   const stored = file.tensors.get(name)
   if (!stored) throw new WorkloadError('execution-failed', `${file.path} has no tensor ${name}`)
-  const { buffer } = await readSlice({ ...stored, path: file.path })
+  return readStored(stored, name)
+}
+
+/** The same of a tensor whose place is known; `name` is for errors. */
+export async function readStored(stored: StoredTensor, name: string): Promise<Tensor> {
+  const { buffer } = await readSlice(stored)
   return tensor(stored.dims, toFloat32(buffer, stored.dtype, name))
 }
 

@@ -1,10 +1,9 @@
 import { WorkloadError } from '../base/errors.ts'
-import type { SafetensorsFile, StoredTensor } from './safetensors.ts'
+import type { SafetensorsFile } from './safetensors.ts'
+import type { ChangedTensor } from './weight-change.ts'
 
-/** A stored tensor and the file it lies in. */
-export interface Weight extends StoredTensor {
-  readonly path: string
-}
+/** A stored tensor as a network wants it. */
+export type Weight = ChangedTensor
 
 /** The tensors of one network under the names its architecture knows, wherever and however they are stored. */
 export interface WeightView {
@@ -28,7 +27,36 @@ export function viewThrough(file: SafetensorsFile, names: ReadonlyMap<string, st
     get(name) {
       const stored = file.tensors.get(names.get(name) ?? '')
       if (!stored) throw new WorkloadError('execution-failed', `${file.path} has no weights ${name}`)
-      return { ...stored, path: file.path }
+      return stored
+    },
+    names: [...names.keys()],
+  }
+}
+
+/** A view over `weights` themselves; `source` names where they came from in errors. */
+export function viewOver(weights: ReadonlyMap<string, Weight>, source: string): WeightView {
+  return {
+    has: (name) => weights.has(name),
+    get(name) {
+      const weight = weights.get(name)
+      if (!weight) throw new WorkloadError('execution-failed', `${source} has no weights ${name}`)
+      return weight
+    },
+    names: [...weights.keys()],
+  }
+}
+
+/** `view` under other names (architecture's name → its name); `reshape` may restate the shape of what a name stands for. */
+export function renamed(
+  view: WeightView,
+  names: ReadonlyMap<string, string>,
+  reshape: (name: string, dims: readonly number[]) => readonly number[] = (_, dims) => dims,
+): WeightView {
+  return {
+    has: (name) => names.has(name),
+    get(name) {
+      const stored = view.get(names.get(name) ?? name)
+      return { ...stored, dims: reshape(name, stored.dims) }
     },
     names: [...names.keys()],
   }

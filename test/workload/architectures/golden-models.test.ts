@@ -1,40 +1,13 @@
-import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
 import { decoderGraph, encoderGraph } from '../../../src/workload/architectures/autoencoder-kl.ts'
 import { clipTextGraph } from '../../../src/workload/architectures/clip-text.ts'
-import type { LoweringFor } from '../../../src/workload/architectures/lowering.ts'
 import { cpuLowering } from '../../../src/workload/architectures/lowering-cpu.ts'
-import { cudaLowering } from '../../../src/workload/architectures/lowering-cuda.ts'
 import { unetGraph } from '../../../src/workload/architectures/unet.ts'
 import { filled, tensor, zeros } from '../../../src/workload/tensor/tensor.ts'
 import { clipTextView } from '../../../src/workload/weights/checkpoint-layout.ts'
-import { openSafetensors } from '../../../src/workload/weights/safetensors.ts'
-import { viewOf } from '../../../src/workload/weights/weight-view.ts'
-import { emulateCuda } from '../../support/emulate-cuda.ts'
-import { emptyFolder } from '../../support/folder.ts'
-import { deviation, goldenInput, goldenModels, goldenWeight, type Summary } from '../../support/golden-models.ts'
+import { deviation, goldenInput, goldenModels, type Summary } from '../../support/golden-models.ts'
+import { fileOfGolden, lowerings, viewOfGolden } from '../../support/golden-views.ts'
 import { sessionOf } from '../../support/runtime.ts'
-import { writeSafetensors } from '../../support/safetensors.ts'
-
-/** The weights of a golden network, in a real file. */
-async function fileOfGolden(name: string) {
-  const tensors = Object.entries(goldenModels[name]!.keys).map(([key, dims]) => {
-    return [key, { dims, data: goldenWeight(key, dims) }] as const
-  })
-  const path = await writeSafetensors(join(await emptyFolder(), 'golden.safetensors'), Object.fromEntries(tensors))
-  return openSafetensors(path)
-}
-
-const viewOfGolden = async (name: string) => viewOf(await fileOfGolden(name), '')
-
-const exactCuda: LoweringFor = (name, view) => cudaLowering(name, view, 'float32')
-const asItIs = (bytes: Uint8Array) => bytes
-
-/** The CUDA graphs run here with their own operators rewritten; their speed and float16 need the device. */
-const lowerings = [
-  ['for the CPU', cpuLowering, asItIs],
-  ['for CUDA', exactCuda, emulateCuda],
-] as const
 
 describe.each(
   lowerings.flatMap(([device, lower, rewrite]) => [
@@ -106,7 +79,7 @@ describe.each([
 })
 
 it('writes CUDA graphs in operators that the CPU does not have, so the rewriting is what ran above', async () => {
-  const session = await sessionOf(decoderGraph(await viewOfGolden('vae'), exactCuda))
+  const session = await sessionOf(decoderGraph(await viewOfGolden('vae'), lowerings[1][1]))
   await expect(session.run({ latents: goldenInput('z', [1, 4, 8, 6]) })).rejects.toMatchObject({
     message: expect.stringMatching(/NhwcConv|GroupNorm/),
   })

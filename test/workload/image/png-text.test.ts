@@ -1,5 +1,6 @@
 import sharp from 'sharp'
 import { expect, it } from 'vitest'
+import { PythonFloat } from '../../../src/workload/base/python-number.ts'
 import { asciiJson, withTexts } from '../../../src/workload/image/png-text.ts'
 
 const png = await sharp({ create: { width: 3, height: 2, channels: 3, background: 'red' } })
@@ -25,6 +26,9 @@ it('leaves out keys that no PNG can hold', async () => {
 })
 
 it('writes JSON as Python does', () => {
+  expect(asciiJson([5, new PythonFloat(5), 1e-7, 1e16, 2n ** 64n, 0.1, Number.POSITIVE_INFINITY, '\x7f/'])).toBe(
+    '[5, 5.0, 1e-07, 1e+16, 18446744073709551616, 0.1, Infinity, "\\u007f/"]',
+  )
   expect(asciiJson({ a: [1, 'b\n"\\', null, true], 'ö/': {}, e: [], n: -0.5 })).toBe(
     '{"a": [1, "b\\n\\"\\\\", null, true], "\\u00f6/": {}, "e": [], "n": -0.5}',
   )

@@ -88,10 +88,41 @@ describe('the spool', () => {
     expect(await sharp(file!.path).metadata()).toMatchObject({ channels: 4, hasAlpha: true })
   })
 
-  it('writes no previews', async () => {
+  it('writes no previews and no texts', async () => {
     const { folder, save } = await spool()
     expect(await save({ ...artifact('out'), retention: 'temp' })).toEqual([])
+    expect(await save({ kind: 'text', text: 'a', retention: 'temp' })).toEqual([])
     expect(await readdir(folder)).toEqual([])
+  })
+
+  it('tells the prompt of converted pictures where their format has a place for it', async () => {
+    for (const [format, length] of [
+      ['jpeg', 1],
+      ['webp', 1],
+      ['png', 0],
+      ['avif', 0],
+    ] as const) {
+      const { save } = await spool({ convert: { format }, metadata: { prompt: { a: 1 } } })
+      const [file] = await save(artifact('out'))
+      const { exif = Buffer.alloc(0) } = await sharp(file!.path).metadata()
+      expect(exif.includes('prompt:{"a": 1}'), format).toBe(length === 1)
+    }
+  })
+
+  it('writes the frames of a moving picture as one file, whatever format is asked for', async () => {
+    const { folder, save } = await spool({ convert: { format: 'jpeg' } })
+    const moving = { kind: 'animation', pixels: grey(3), prefix: '%width%_%batch_num%', retention: 'output' } as const
+    const png = await save({ ...moving, encoding: { format: 'png', delay: 100, compressionLevel: 4 } })
+    const webp = await save({
+      ...moving,
+      encoding: { format: 'webp', delay: 100, lossless: true, quality: 80, effort: 4 },
+    })
+    expect([...png, ...webp].map(({ filename, mime }) => [filename, mime])).toEqual([
+      ['job_6_0_00001_.png', 'image/png'],
+      ['job_6_0_00002_.webp', 'image/webp'],
+    ])
+    expect(await readdir(folder)).toHaveLength(2)
+    expect((await readFile(webp[0]!.path)).length).toBe(webp[0]!.bytes)
   })
 
   it('fails a conversion beyond what the format can hold, and leaves no file', async () => {

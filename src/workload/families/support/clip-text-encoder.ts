@@ -1,92 +1,105 @@
-import { clipTextGraph, readClipTextConfig } from '../../architectures/clip-text.ts'
-import type { TextEncoder } from '../../model/ports.ts'
-import type { Session } from '../../runtime/session.ts'
-import { tensor, zeros } from '../../tensor/tensor.ts'
-import { bytesOf, type WeightView } from '../../weights/weight-view.ts'
-import { END } from './clip-vocabulary.ts'
-import type { EmbeddingKey } from './embeddings.ts'
+import { WorkloadError } from '../../base/errors.ts'
+import type { Conditioning } from '../../model/conditioning.ts'
+import type { AppliedPatch } from '../../model/patches.ts'
+import type { PromptText, TextEncoder } from '../../model/ports.ts'
+import { joinedAlong, slicedAlong } from '../../tensor/axes.ts'
+import type { Tensor } from '../../tensor/tensor.ts'
+import { type ClipReading, type ClipSize, type ClipSource, createClipTextModel } from './clip-text-model.ts'
 import type { FamilyServices } from './family.ts'
-import { sourceOf } from './session-source.ts'
-import { CHUNK_LENGTH, type Chunk, chunkPrompt, withoutForeignVectors } from './token-chunks.ts'
-import { type EncodedRows, encodeWeighted } from './weighted-encoding.ts'
+import type { Chunk } from './token-chunks.ts'
 
-/** Channels of one attention head in every published CLIP text model. */
-const HEAD_WIDTH = 64
-
-export interface ClipTextParts {
-  /** Which weights these are: equal keys share a session. */
-  readonly key: string
-  readonly view: WeightView
-  /** Which of an embedding file's tensors are for it. */
-  readonly encoder: EmbeddingKey
-  readonly activation: 'quickGelu' | 'gelu'
-  /** The token that fills a chunk up. */
-  readonly pad: number
+/** Stable Diffusion 1: CLIP-L's last layer behind its final norm; pooled as it is. */
+export function createSd1TextEncoder(l: ClipSource, services: FamilyServices): TextEncoder {
+  return createSingleEncoder('l', l, { layer: -1, normed: true, pooled: 'plain' }, services)
 }
 
-/** A CLIP text model whose last layer, behind its final norm, is the conditioning (Stable Diffusion 1). */
-export function createClipTextEncoder(parts: ClipTextParts, services: FamilyServices): TextEncoder {
-  const { key, view, encoder, activation, pad } = parts
-  const { layers, width } = readClipTextConfig(view)
-  const session = services.runtime.session({
-    key: `${encoder} ${key}`,
-    weightBytes: bytesOf(view),
-    build: () =>
-      sourceOf(clipTextGraph(view, services.lower.textEncoder, { heads: Math.max(1, width / HEAD_WIDTH), activation })),
-  })
-  const stoppingAt = (layer: number): TextEncoder => ({
-    async encode(text) {
-      const reader = {
-        tokenizer: await services.tokenizer(),
-        pad,
-        findEmbedding: (name: string) => services.embeddings.find(name, encoder),
-        onMissing: services.onMissingEmbedding,
-      }
-      const chunks = await chunkPrompt(typeof text === 'string' ? text : text.l, reader)
-      const place = layer < 0 && -layer <= layers ? layers + layer : layers - 1
-      const encoded = await encodeWeighted(chunks, pad, (rows) =>
-        runRows(
-          session,
-          rows.map((row) => withoutForeignVectors(row, width, pad)),
-          { width, layers, place },
-        ),
-      )
-      return [encoded]
-    },
-    stoppingAt,
-    patched: () => stoppingAt(layer),
-  })
-  return stoppingAt(-1)
+/** Stable Diffusion 2: the layer before OpenCLIP-H's last, behind the final norm; pooled and projected. */
+export function createSd2TextEncoder(h: ClipSource, services: FamilyServices): TextEncoder {
+  return createSingleEncoder('h', h, { layer: -2, normed: true, pooled: 'projected' }, services)
 }
 
-interface Stop {
-  readonly width: number
-  readonly layers: number
-  /** The layer whose state is taken, from 0. */
-  readonly place: number
+/** The refiner of SDXL: the layer before OpenCLIP-G's last as it is; pooled and projected. */
+export function createRefinerTextEncoder(g: ClipSource, services: FamilyServices): TextEncoder {
+  return createSingleEncoder('g', g, { layer: -2, normed: false, pooled: 'projected' }, services)
 }
 
-async function runRows(session: Session, rows: readonly Chunk[], { width, layers, place }: Stop): Promise<EncodedRows> {
-  const count = rows.length
-  const ids = zeros([count, CHUNK_LENGTH])
-  const vectors = zeros([count, CHUNK_LENGTH, width])
-  const kept = zeros([count, CHUNK_LENGTH, 1])
-  const end = zeros([count, CHUNK_LENGTH])
-  for (const [row, tokens] of rows.entries()) {
-    for (const [i, token] of tokens.entries()) {
-      const at = row * CHUNK_LENGTH + i
-      if ('vector' in token) vectors.data.set(token.vector, at * width)
-      else {
-        ids.data[at] = token.id
-        kept.data[at] = 1
-      }
+/**
+ * SDXL (Podell et al. 2023): the layers before the last of CLIP-L and OpenCLIP-G as they are, side by side on the
+ * channels and cut to the shorter; pooled is G's, projected. Given two texts, the one with fewer chunks is filled up
+ * with empty prompts.
+ */
+export function createSdxlTextEncoder(
+  sources: { readonly l: ClipSource; readonly g: ClipSource },
+  services: FamilyServices,
+): TextEncoder {
+  const build = (patches: readonly AppliedPatch[]): Encode => {
+    const l = createClipTextModel('l', sources.l, patches, services)
+    const g = createClipTextModel('g', sources.g, patches, services)
+    return async (text, layer) => {
+      const texts = typeof text === 'string' ? { l: text, g: text } : text
+      const [chunksL, chunksG] = await Promise.all([l.chunksOf(texts.l), g.chunksOf(texts.g)])
+      const count = typeof text === 'string' ? 0 : Math.max(chunksL.length, chunksG.length)
+      const [ofL, ofG] = await Promise.all([
+        l.encode(await filledUp(chunksL, count, l), { layer, normed: false, pooled: 'plain' }),
+        g.encode(await filledUp(chunksG, count, g), { layer, normed: false, pooled: 'projected' }),
+      ])
+      return [{ context: sideBySide(ofL.context, ofG.context), pooled: ofG.pooled }]
     }
-    end.data[row * CHUNK_LENGTH + tokens.findIndex((token) => 'id' in token && token.id === END)] = 1
   }
-  const layer = tensor(
-    [count, layers],
-    Float32Array.from({ length: count * layers }, (_, i) => Number(i % layers === place)),
+  return encoderOver(build, -2)
+}
+
+/** Encodes a text up to a layer, counted from the end. */
+type Encode = (text: PromptText, layer: number) => Promise<Conditioning>
+
+/** The port over `build`, which makes an encoder with all patches that were applied, in their order. */
+function encoderOver(
+  build: (patches: readonly AppliedPatch[]) => Encode,
+  layer: number,
+  patches: readonly AppliedPatch[] = [],
+): TextEncoder {
+  const encode = build(patches)
+  return {
+    encode: (text) => encode(text, layer),
+    stoppingAt: (stop) => encoderOver(build, stop, patches),
+    patched: (more) => encoderOver(build, layer, [...patches, ...more]),
+  }
+}
+
+function createSingleEncoder(
+  size: ClipSize,
+  source: ClipSource,
+  reading: ClipReading,
+  services: FamilyServices,
+): TextEncoder {
+  const build = (patches: readonly AppliedPatch[]): Encode => {
+    const model = createClipTextModel(size, source, patches, services)
+    return async (text, layer) => {
+      if (typeof text !== 'string')
+        throw new WorkloadError('execution-failed', 'this text encoder takes one text: two are for models like SDXL')
+      return [await model.encode(await model.chunksOf(text), { ...reading, layer })]
+    }
+  }
+  return encoderOver(build, reading.layer)
+}
+
+/** `chunks` with empty prompts behind them until there are `count`. */
+async function filledUp(
+  chunks: readonly Chunk[],
+  count: number,
+  model: { chunksOf(text: string): Promise<readonly Chunk[]> },
+): Promise<readonly Chunk[]> {
+  const missing = Math.max(count - chunks.length, 0)
+  if (missing === 0) return chunks
+  const empty = await model.chunksOf('')
+  return [...chunks, ...Array.from({ length: missing }, () => empty).flat()]
+}
+
+/** `[1, T, A]` and `[1, U, B]` → `[1, min(T, U), A + B]` */
+function sideBySide(a: Tensor, b: Tensor): Tensor {
+  const length = Math.min(a.dims[1]!, b.dims[1]!)
+  return joinedAlong(
+    [a, b].map((t) => slicedAlong(t, 1, 0, length)),
+    2,
   )
-  const { normed, pooled } = await session.run({ ids, vectors, kept, layer, end })
-  return { hidden: normed!, pooled }
 }

@@ -1,7 +1,9 @@
 import type { LoweringFor } from '../../architectures/lowering.ts'
+import type { Keep } from '../../base/keep.ts'
 import type { Checkpoint } from '../../model/ports.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
-import type { WeightView } from '../../weights/weight-view.ts'
+import type { SharedTensors } from '../../runtime/session.ts'
+import type { Weight, WeightView } from '../../weights/weight-view.ts'
 import type { ClipTokenizer } from './clip-tokenizer.ts'
 import type { Embeddings } from './embeddings.ts'
 
@@ -16,6 +18,10 @@ export interface FamilyServices {
   }
   tokenizer(): Promise<ClipTokenizer>
   readonly embeddings: Embeddings
+  /** Keeps what is handed to the slots of resident networks. */
+  readonly slotTensors: Keep<SharedTensors>
+  /** Told which layers of a LoRA file no part of the model has, by its name; they are passed over. */
+  onUnknownLayers(file: string, layers: readonly string[]): void
   /** Told the name of an embedding that a prompt wants and no file has; the prompt goes on without it. */
   onMissingEmbedding(name: string): void
 }
@@ -36,14 +42,15 @@ export interface CheckpointWeights {
   readonly text: TextWeights
   /** The KL autoencoder under LDM names. */
   readonly autoencoder: WeightView | undefined
-  /** Tensors beside the parts, which say how the network was trained (`v_pred`, `edm_mean` …). */
-  readonly marks: ReadonlySet<string>
+  /** Tensors beside the parts, which say how the network was trained (`v_pred`, `edm_vpred.sigma_max` …). */
+  readonly marks: ReadonlyMap<string, Weight>
 }
 
 /** A kind of diffusion model, recognised by the names and shapes of its network's weights. One file or folder each. */
 export interface Family {
   readonly name: string
+  /** Told by the structure of the network, whatever its width. No two families know the same network. */
   matches(network: WeightView): boolean
-  /** Nothing is loaded yet: each part opens at its first use. */
-  open(weights: CheckpointWeights, services: FamilyServices): Checkpoint
+  /** No network is loaded yet: each part opens at its first use. */
+  open(weights: CheckpointWeights, services: FamilyServices): Checkpoint | Promise<Checkpoint>
 }

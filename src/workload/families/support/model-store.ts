@@ -32,12 +32,12 @@ export function createModelStore(
   return {
     version: files.versionOf,
     checkpoint: files.kept('checkpoints', (file, name) => openCheckpoint(file, name, families, services)),
-    diffusers: (name) => openDiffusersFolder(name, files, families, services),
+    diffusers: files.keptFolder('diffusers', (folder, name) => openDiffusersFolder(folder, name, families, services)),
     diffusionModel: files.kept('diffusion_models', (file, name) => openDiffusionModel(file, name, families, services)),
     textEncoder: (names, type) => openTextEncoder(names, type, files, services),
     vae: (name) => openVae(name, files, services),
     controlNet: files.kept('controlnet', (file, name) => openControlNet(file, name, services)),
     upscaler: files.kept('upscale_models', (file, name) => openUpscaler(file, name, services)),
-    lora: files.kept('loras', (file, name) => openLora(file, name)),
+    lora: files.kept('loras', (file, name) => openLora(file, name, services)),
   }
 }

@@ -1,5 +1,6 @@
 import { autoencoderLowering, networkLowering, textEncoderLowering } from '../../architectures/lowerings.ts'
 import { WorkloadError } from '../../base/errors.ts'
+import { createKeep } from '../../base/keep.ts'
 import type { Log } from '../../base/log.ts'
 import { once } from '../../base/once.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
@@ -8,6 +9,9 @@ import { openSafetensors } from '../../weights/safetensors.ts'
 import { loadClipTokenizer } from './clip-tokenizer.ts'
 import { createEmbeddings } from './embeddings.ts'
 import type { FamilyServices } from './family.ts'
+
+/** What is kept of low-rank changes, in bytes: some sets of LoRA files of the usual sizes. */
+const SLOT_BYTES = 2 ** 30
 
 /** What every family builds with, for one device and one set of model folders. */
 export function createFamilyServices(runtime: Runtime, folders: ModelFolders, log: Pick<Log, 'warn'>): FamilyServices {
@@ -20,6 +24,12 @@ export function createFamilyServices(runtime: Runtime, folders: ModelFolders, lo
       autoencoder: autoencoderLowering(device),
     },
     tokenizer: once(loadClipTokenizer),
+    slotTensors: createKeep(SLOT_BYTES),
+    onUnknownLayers: (lora, layers) =>
+      log.warn(
+        { lora, count: layers.length, first: layers.slice(0, 3) },
+        'a LoRA file changes layers that the model has not',
+      ),
     onMissingEmbedding: (name) => log.warn({ embedding: name }, 'the prompt names an embedding that is not there'),
     embeddings: createEmbeddings({
       files: () => folders.list('embeddings'),

@@ -1,13 +1,19 @@
 import { unetGraph } from '../../architectures/unet.ts'
-import { WorkloadError } from '../../base/errors.ts'
 import type { Alteration } from '../../model/alterations.ts'
 import type { AppliedPatch } from '../../model/patches.ts'
 import type { ModelInputs, Network } from '../../model/ports.ts'
+import type { Session } from '../../runtime/session.ts'
 import { joinChannels } from '../../tensor/channels.ts'
 import { type Tensor, tensor } from '../../tensor/tensor.ts'
+import { unetLayerNames } from '../../weights/lora-names.ts'
+import { patchedView } from '../../weights/patch-view.ts'
 import { bytesOf, type WeightView } from '../../weights/weight-view.ts'
 import type { FamilyServices } from './family.ts'
+import { patchesName, weightChanges, weightsAsPatch } from './patches.ts'
 import { sourceOf } from './session-source.ts'
+import { controlInputs } from './unet-control.ts'
+import { alterationsAt, isDownscale, unetAlteration, variantName } from './unet-variants.ts'
+import { unetWeights } from './unet-weights.ts'
 
 export interface UnetParts {
   /** Which weights these are: equal keys share a session. */
@@ -29,23 +35,39 @@ export function createUnetNetwork(
   services: FamilyServices,
   changes: Changes = { patches: [], alterations: [] },
 ): Network {
-  const { key, view, headsOf } = parts
-  const session = services.runtime.session({
-    key: `unet ${key}`,
-    weightBytes: bytesOf(view),
-    build: () => sourceOf(unetGraph(view, services.lower.network, headsOf)),
-  })
-  const refuse = (what: string): never => {
-    throw new WorkloadError('execution-failed', `${what} cannot be applied`)
-  }
+  const { view, headsOf } = parts
+  const weights = unetWeights(parts, changes.patches, services)
+  /** What is asked only at some noise levels, or only with control networks, is a session of its own. */
+  const sessionFor = (alterations: readonly Alteration[], control: boolean): Session =>
+    services.runtime.session({
+      key: `unet ${weights.key} ${variantName(alterations, control)}`,
+      weightBytes: bytesOf(view),
+      variantOf: weights.variantOf && `unet ${weights.variantOf}`,
+      build: () => {
+        const variant = { control, alterations: alterations.map(unetAlteration) }
+        return sourceOf(unetGraph(weights.view, weights.lower, headsOf, variant))
+      },
+    })
   return {
-    async predict(x, timesteps, { concat, ...inputs }: ModelInputs) {
+    async predict(x, timesteps, { concat, ...inputs }: ModelInputs, { sigma, control } = {}) {
       const rows = tensor([timesteps.length], Float32Array.from(timesteps))
       const seen: Tensor = concat ? joinChannels(x, concat) : x
-      const { output } = await session.run({ x: seen, timesteps: rows, ...inputs })
+      const alterations = alterationsAt(changes.alterations, sigma)
+      const residuals = control && controlInputs(view, x, control, alterations.filter(isDownscale))
+      const session = sessionFor(alterations, control !== undefined)
+      const shared = await weights.shared()
+      const { output } = await session.run({ x: seen, timesteps: rows, ...inputs, ...residuals }, shared)
       return output!
     },
-    patched: (patches) => (patches.length > 0 ? refuse('patches') : createUnetNetwork(parts, services, changes)),
-    altered: ({ kind }) => refuse(kind),
+    patched: (patches) => createUnetNetwork(parts, services, { ...changes, patches: [...changes.patches, ...patches] }),
+    asPatch() {
+      const all = weightChanges({ view, part: 'network', names: unetLayerNames(view) }, changes.patches)
+      const key = `${parts.key} ${patchesName(changes.patches)}`
+      return weightsAsPatch(key, [{ part: 'network', view: patchedView(view, all) }])
+    },
+    altered(alteration) {
+      unetAlteration(alteration) // refuses what cannot be built now rather than in the middle of a run
+      return createUnetNetwork(parts, services, { ...changes, alterations: [...changes.alterations, alteration] })
+    },
   }
 }

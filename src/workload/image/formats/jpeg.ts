@@ -1,4 +1,5 @@
 import { defineFormat } from '../format.ts'
+import { withJpegExif } from '../jpeg-exif.ts'
 import { pipelineOf } from '../pixels.ts'
 
 export default defineFormat({
@@ -7,4 +8,5 @@ export default defineFormat({
   maxSide: 65_500,
   /** `mozjpeg` stands for several options that single ones undo, even with their defaults: nothing may be filled in. */
   encode: async (image, options) => (await pipelineOf(image)).jpeg(options).toBuffer(),
+  withMetadata: withJpegExif,
 })

@@ -1,0 +1,41 @@
+import type { LoweringFor } from '../../architectures/lowering.ts'
+import type { AppliedPatch } from '../../model/patches.ts'
+import { textLayerNames } from '../../weights/lora-names.ts'
+import { patchedView } from '../../weights/patch-view.ts'
+import type { WeightView } from '../../weights/weight-view.ts'
+import type { FamilyServices } from './family.ts'
+import { type Patchable, patchesName, weightChanges } from './patches.ts'
+
+/** A text encoder's weights with its patches, as its graph is to be made of them. */
+export interface PatchedText {
+  /** Equal keys share a session. */
+  readonly key: string
+  /** Changed weights are a variant of these. */
+  readonly variantOf: string | undefined
+  readonly view: WeightView
+  readonly lower: LoweringFor
+}
+
+/** As it is when `patches` change nothing of it. Changed weights are worked out at every run: an encoder runs once a prompt. */
+export function patchedText(
+  size: 'l' | 'g' | 'h',
+  { key, view }: { readonly key: string; readonly view: WeightView },
+  patches: readonly AppliedPatch[],
+  { lower: { textEncoder } }: Pick<FamilyServices, 'lower'>,
+): PatchedText {
+  const changes = weightChanges(patchableText(size, view), patches)
+  if (changes.size === 0) return { key, variantOf: undefined, view, lower: textEncoder }
+  return {
+    key: `${key} with ${patchesName(patches)}`,
+    variantOf: key,
+    view: patchedView(view, changes),
+    lower: (name, of) => textEncoder(name, of, { stored: 'all' }),
+  }
+}
+
+/** A text encoder under the names that files may have for its layers. */
+export const patchableText = (part: 'l' | 'g' | 'h', view: WeightView): Patchable => ({
+  part,
+  view,
+  names: textLayerNames(view, part),
+})

@@ -1,0 +1,131 @@
+// What a LoRA costs on a resident network of full Stable Diffusion 1.5 size: node tools/bench/lora.mjs, after
+// `npm run build`. Writes 2.1 GB of random weights and some LoRA files to a temporary folder; needs 12 GB of memory.
+// Times are seconds beyond what the same text and step take without it; prints a Markdown table.
+import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { stderr, stdout } from 'node:process'
+import { probeGraph } from '../../dist/workload/architectures/probe.js'
+import { createModelStore, loadFamilies } from '../../dist/workload/families/support/model-store.js'
+import { createFamilyServices } from '../../dist/workload/families/support/services.js'
+import { createRuntime } from '../../dist/workload/runtime/runtime.js'
+import { tensor } from '../../dist/workload/tensor/tensor.js'
+import { createModelFolders } from '../../dist/workload/weights/model-folders.js'
+import { shapesOf, writeFullSizeCheckpoint, writeRandom } from './full-size-checkpoint.mjs'
+import { table } from './server.mjs'
+
+const root = await mkdtemp(join(tmpdir(), 'easel-lora-'))
+for (const folder of ['checkpoints', 'loras']) await mkdir(join(root, folder))
+await writeFullSizeCheckpoint(join(root, 'checkpoints', 'full.safetensors'))
+
+/** The layers that trainers choose by default, by kohya's names: what attends, feeds forward and projects. */
+const layers = shapesOf('sd15').flatMap(([name, dims]) => {
+  if (!name.endsWith('.weight') || dims.length < 2) return []
+  const [, unet] = /^model\.diffusion_model\.(.*(?:transformer_blocks|proj_in|proj_out).*)\.weight$/.exec(name) ?? []
+  const [, text] = /^cond_stage_model\.transformer\.(text_model\.encoder.*)\.weight$/.exec(name) ?? []
+  if (unet) return [[`lora_unet_${unet.replaceAll('.', '_')}`, dims]]
+  return text ? [[`lora_te_${text.replaceAll('.', '_')}`, dims]] : []
+})
+const convolutions = shapesOf('sd15').flatMap(([name, dims]) => {
+  const [, conv] = /^model\.diffusion_model\.(.*(?:in_layers\.2|out_layers\.3))\.weight$/.exec(name) ?? []
+  return conv ? [[`lora_unet_${conv.replaceAll('.', '_')}`, dims]] : []
+})
+const lora = (rank) => (entries) =>
+  entries.flatMap(([name, [out, inner, ...kernel]]) => [
+    [`${name}.lora_up.weight`, [out, rank, ...kernel.map(() => 1)]],
+    [`${name}.lora_down.weight`, [rank, inner, ...kernel]],
+  ])
+const loha = (rank) => (entries) =>
+  entries.flatMap(([name, [out, inner, ...kernel]]) =>
+    ['w1', 'w2'].flatMap((each) => [
+      [`${name}.hada_${each}_a`, [out, rank]],
+      [`${name}.hada_${each}_b`, [rank, kernel.reduce((product, side) => product * side, inner)]],
+    ]),
+  )
+const dora = (rank) => (entries) => [
+  ...lora(rank)(entries),
+  ...entries.map(([name, [, inner, ...kernel]]) => [`${name}.dora_scale`, [1, inner, ...kernel.map(() => 1)]]),
+]
+const files = {
+  'LoRA, rank 8': lora(8)(layers),
+  'LoRA, rank 32': lora(32)(layers),
+  'LoRA, rank 128': lora(128)(layers),
+  'LoCon, rank 8 (convolutions as well)': lora(8)([...layers, ...convolutions]),
+  'LoHa, rank 8': loha(8)(layers),
+  'DoRA, rank 8': dora(8)(layers),
+}
+for (const [i, entries] of Object.values(files).entries()) {
+  await writeRandom(join(root, 'loras', `${i}.safetensors`), entries)
+  await copyFile(join(root, 'loras', `${i}.safetensors`), join(root, 'loras', `copy of ${i}.safetensors`))
+}
+
+const runtime = await createRuntime({
+  wanted: 'cpu',
+  device: 0,
+  threads: 2,
+  maxBytes: 0,
+  maxBatch: 8,
+  probe: probeGraph(),
+})
+const folders = createModelFolders(root)
+const services = createFamilyServices(runtime, folders, {
+  warn: (facts, message) => stderr.write(`${message} ${JSON.stringify(facts)}\n`),
+})
+const store = createModelStore(folders, await loadFamilies(), services)
+const { model, clip } = await store.checkpoint('full.safetensors')
+
+const latents = tensor(
+  [1, 4, 64, 64],
+  Float32Array.from({ length: 4 * 64 * 64 }, (_, i) => Math.sin(i)),
+)
+const step = async (network, text) => {
+  const [{ context }] = await text.encode('a lighthouse at the edge of the sea, oil on canvas')
+  return network.predict(latents, [500], { context })
+}
+/** Seconds that pass and seconds that cores work. */
+const timed = async (work) => {
+  const [began, cpu] = [performance.now(), process.cpuUsage()]
+  await work()
+  const used = process.cpuUsage(cpu)
+  return { wall: (performance.now() - began) / 1000, cpu: (used.user + used.system) / 1e6 }
+}
+const best = async (times, work) => {
+  const taken = []
+  for (let i = 0; i < times; i++) taken.push(await timed(work))
+  return { wall: Math.min(...taken.map(({ wall }) => wall)), cpu: Math.min(...taken.map(({ cpu }) => cpu)) }
+}
+const withLora = async (name) => {
+  const patch = await store.lora(name)
+  const applied = [{ patch, strength: 0.8 }]
+  return [model.network.patched(applied), clip.patched(applied)]
+}
+
+const opening = await timed(() => step(model.network, clip))
+const plain = await best(4, () => step(model.network, clip))
+const show = ({ wall, cpu }) => `${wall.toFixed(2)} (${cpu.toFixed(2)})`
+const beyond = ({ wall, cpu }, from) => show({ wall: wall - from.wall, cpu: cpu - from.cpu })
+const rows = [
+  ['opening, text and first step', show(opening), '', ''],
+  ['text and step without a LoRA', show(plain), '', ''],
+]
+for (const [i, what] of Object.keys(files).entries()) {
+  const first = await timed(async () => step(...(await withLora(`${i}.safetensors`))))
+  const [network, text] = await withLora(`${i}.safetensors`)
+  const usual = await best(3, () => step(network, text))
+  const copied = await timed(async () => step(...(await withLora(`copy of ${i}.safetensors`))))
+  rows.push([
+    what,
+    beyond(first, usual),
+    beyond(copied, usual),
+    `${show(usual)}, ${((usual.cpu / plain.cpu - 1) * 100).toFixed(0)} %`,
+  ])
+  stderr.write(`${rows.at(-1).join(' | ')}\n`)
+}
+await rm(root, { recursive: true })
+const head = [
+  '512×512, 2 threads; seconds (of them all cores together)',
+  'loading it',
+  'a copy of its file',
+  'text and step with it',
+]
+stdout.write(`${table(head, rows)}\n`)
