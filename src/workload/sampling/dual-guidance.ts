@@ -34,9 +34,9 @@ export function createDualCfgGuider(guidance: DualGuidance): Guider {
       const all = nested || run.asksNegative || hooks.needsNegative
       const asksNegative = all || !countsOnce(middleCfg)
       const asksMiddle = asksNegative || !countsOnce(positiveCfg)
-      const own = [...(asksNegative ? [2] : []), ...(asksMiddle ? [1] : []), 0]
+      const own = [...(asksNegative ? [1] : []), ...(asksMiddle ? [2] : []), 0]
       const asked = [...own, ...hooks.further.map(() => 3)]
-      const guess = createJointGuess(model, [positive, middle, negative, ...hooks.further], asked, run)
+      const guess = createJointGuess(model, [positive, negative, middle, ...hooks.further], asked, run)
 
       const combine = (guesses: Omit<Guesses, 'sampling'>): Tensor => {
         const full = { ...guesses, sampling }

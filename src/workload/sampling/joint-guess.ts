@@ -13,7 +13,7 @@ import type { Share, SharedPass } from './shares.ts'
 export type JointGuess = (x: Tensor, sigma: number) => Promise<readonly Tensor[]>
 
 /**
- * Asks the model under several conditionings at once. `sides` are all conditionings of the run, the positive first;
+ * Asks the model under several conditionings at once. `sides` are all conditionings of the run, the positive first and the negative second;
  * `asked` are the places of those to guess under, in the order of the guesses. Each guess is the mean of its entries'
  * guesses, weighted at every cell by their strengths there; where no entry reaches it is nought.
  */

@@ -31,7 +31,7 @@ export const appliesAt = (window: Window | undefined, sigma: number): boolean =>
   window === undefined || (sigma <= window.start && sigma >= window.end)
 
 /**
- * The entries of all conditionings of a run, the positive first, with what each lends to the others: an area holds on
+ * The entries of all conditionings of a run, the positive first and the negative second, with what each lends to the others: an area holds on
  * every side, and the positive's controls steer the others where they are made to. `size` is that of the latents.
  */
 export function resolvedEntries(
@@ -43,7 +43,7 @@ export function resolvedEntries(
     conditioning.map((entry): ResolvedEntry => {
       const { strength = 1, range, controls = [] } = entry
       return {
-        inputs: model.inputsFor(entry, { ...request, negative: side > 0 }),
+        inputs: model.inputsFor(entry, { ...request, negative: side === 1 }),
         strength,
         placement: placementOf(entry, request),
         window: range && windowOf(model.sampling, range),
