@@ -102,17 +102,25 @@ function headOf(job: Prepared, valid: ValidPrompt, result: EngineResult, { prepe
   const { id, request, raw, stopwatch } = job
   const warnings = warningsOf(raw)
   const dropped = Object.keys(valid.nodeErrors).length > 0
-  const all = dropped ? [...warnings, 'some outputs are not valid and did not run; see node_errors'] : warnings
+  const all = [
+    ...warnings,
+    ...(dropped ? ['some outputs are not valid and did not run; see node_errors'] : []),
+    ...(isUnconverted(request, result) ? ['moving pictures are not converted: they come as their node made them'] : []),
+  ]
   return {
     ...echoed(request),
     id,
     prompt: withFileNames(valid.prompt, id, prependFilenames),
     filenames: result.files.map(({ filename }) => filename),
     stats: stopwatch.stats(result),
-    ...(all.length > 0 && { warnings: [...all] }),
+    ...(all.length > 0 && { warnings: all }),
     ...(dropped && { node_errors: valid.nodeErrors }),
   }
 }
+
+/** Whether a file is not in the format that the request asks for. */
+const isUnconverted = ({ convert_output: wanted }: PromptRequest, { files }: EngineResult): boolean =>
+  wanted !== undefined && files.some(({ filename }) => !filename.endsWith(`.${wanted.format}`))
 
 /** What of the request an answer repeats, with defaults filled in. */
 const echoed = ({ convert_output, s3, http_upload }: PromptRequest) => ({
