@@ -2,12 +2,6 @@ import { slicedAlong } from '../../src/workload/tensor/axes.ts'
 import { type Tensor, tensor } from '../../src/workload/tensor/tensor.ts'
 import type { Weights } from './random-checkpoints.ts'
 
-/** The weights of a checkpoint whose names begin with `prefix`, without it. */
-export const partOf = (weights: Weights, prefix: string): Weights =>
-  Object.fromEntries(
-    Object.entries(weights).flatMap(([name, t]) => (name.startsWith(prefix) ? [[name.slice(prefix.length), t]] : [])),
-  )
-
 const renamedBy = (weights: Weights, rename: (name: string) => string): Weights =>
   Object.fromEntries(Object.entries(weights).map(([name, t]) => [rename(name), t]))
 
