@@ -73,17 +73,14 @@ describe.each([...samplers])('sampler %s', (name, sampler) => {
     expect(await once()).toEqual(await once())
   })
 
-  it.skipIf(withoutReference.includes(name)).each(goldenSettings)(
-    'agrees with the reference on %s',
-    async (setting) => {
-      const reference = referenceOf(setting, name)!
-      expect(reference, 'a sampler needs reference numbers').toBeDefined()
-      const { result, visited } = await goldenRun(setting, sampler)
-      const tolerance = tolerances[name] ?? 1e-4
-      expect(visited).toHaveLength(reference.evals.length)
-      for (const [i, sigma] of reference.evals.entries())
-        expect(Math.abs(visited[i]! - sigma), `call ${i}`).toBeLessThan(tolerance * sigma)
-      expect(deviationFrom(reference, result)).toBeLessThan(tolerance)
-    },
-  )
+  it.each(withoutReference.includes(name) ? [] : goldenSettings)('agrees with the reference on %s', async (setting) => {
+    const reference = referenceOf(setting, name)!
+    expect(reference, 'a sampler needs reference numbers').toBeDefined()
+    const { result, visited } = await goldenRun(setting, sampler)
+    const tolerance = tolerances[name] ?? 1e-4
+    expect(visited).toHaveLength(reference.evals.length)
+    for (const [i, sigma] of reference.evals.entries())
+      expect(Math.abs(visited[i]! - sigma), `call ${i}`).toBeLessThan(tolerance * sigma)
+    expect(deviationFrom(reference, result)).toBeLessThan(tolerance)
+  })
 })

@@ -114,7 +114,7 @@ export const modelKinds: readonly { readonly title: string; readonly kinds: read
         what: 'LoRA, LoCon, LoHa, LoKr, DoRA and full differences, named as kohya, diffusers or PEFT do',
         supported: true,
         folder: 'loras',
-        proof: 'test/workload/weights/lora.test.ts',
+        proof: 'test/workload/families/lora.test.ts',
       },
       {
         what: 'ControlNet in the layouts of LDM and diffusers',

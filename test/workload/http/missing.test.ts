@@ -82,5 +82,5 @@ it('a type of model that ComfyUI knows and this server does not run fails at its
   const { status, body } = await refusalOf({ ...changed({ 2: { clip: ['8', 0] } }), 8: loader })
   expect(status).toBe(500)
   expect(body).toMatchObject({ code: 'execution-failed', node_id: '8', node_type: 'CLIPLoader' })
-  expect(body.error).toContain('text encoders of type sd3 from 1 files are not supported')
+  expect(body.error).toContain('text encoders of type sd3 from 1 file are not supported')
 })
