@@ -41,6 +41,7 @@ async function main(config: EngineConfig): Promise<void> {
   const models = createModelStore(folders, families, createFamilyServices(runtime, folders, log))
 
   serveEngine<NodeContext>({
+    device: runtime.provider.name,
     registry,
     blockedTime: blocking.total,
     freeMemory: runtime.releaseIdle,
@@ -54,10 +55,17 @@ async function main(config: EngineConfig): Promise<void> {
         temp: config.tempDir,
       }),
     }),
-    spoolFor({ folder, id, prependId, convert, prompt, pngInfo }) {
+    spoolFor({ prompt, pngInfo, ...job }) {
       const metadata = { prompt: withFloats(prompt, registry), ...pngInfo }
-      const spool = createSpool({ formats, folder, id, prependId, convert, metadata, now: () => new Date() })
-      return { save: (artifact) => spool.save(artifact as Artifact) } // all that our nodes emit
+      const spool = createSpool({ formats, ...job, metadata, now: () => new Date() })
+      return {
+        async save(emitted) {
+          const artifact = emitted as Artifact // all that our nodes emit
+          const { kind, retention } = artifact
+          const files = (await spool.save(artifact)).map((file) => ({ ...file, retention }))
+          return { files, texts: kind === 'text' ? [artifact.text] : [], animated: kind === 'animation' }
+        },
+      }
     },
   })
 }

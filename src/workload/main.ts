@@ -12,10 +12,14 @@ import { startEngine } from './engine/host.ts'
 import { describe, describeNode } from './graph/describe.ts'
 import { validate } from './graph/validate.ts'
 import { createApp } from './http/app.ts'
+import { createClients } from './http/comfy/clients.ts'
+import { createComfyDesk } from './http/comfy/comfy-desk.ts'
 import { serve } from './http/serve.ts'
+import { createUpgradeHandler } from './http/upgrade.ts'
 import { createImageSource } from './image/load.ts'
 import { createJobs, type Jobs } from './jobs/create-jobs.ts'
-import type { Declarations } from './jobs/ports.ts'
+import { createPictureFiles } from './jobs/picture-files.ts'
+import type { Declarations, ModelFolders } from './jobs/ports.ts'
 import { readWarmUp } from './jobs/read-warm-up.ts'
 import { removeStaleFolders } from './jobs/stale-folders.ts'
 import { addressRules } from './media/address-rules.ts'
@@ -25,6 +29,7 @@ import { loadCatalogue } from './nodes/support/catalogue.ts'
 import { absentTypes } from './nodes/support/not-offered.ts'
 import { loadNodes } from './nodes/support/registry.ts'
 import { createModelFolders } from './weights/model-folders.ts'
+import { openSafetensors } from './weights/safetensors.ts'
 
 /** How long idle connections may keep a server open that has nothing left to do. */
 const CLOSE_MS = 1000
@@ -59,8 +64,20 @@ async function main(config: Config): Promise<void> {
     storeMedia: (prompt, folder) => storeMedia(prompt, { folder, inputDir, maxBytes: config.inputMaxBytes, outbound }),
     now: Date.now,
   })
-  const app = createApp({ ...config, jobs, declarations, models: folders, log })
-  const server = await serve(app, config.host, config.port)
+  const clients = createClients(config.inputMaxBytes)
+  const desk = createComfyDesk(clients, Date.now)
+  jobs.watch(desk.watcher)
+  const files = createPictureFiles({ ...config.engine, spool: config.spool, maxBytes: config.inputMaxBytes })
+  const app = createApp({
+    ...config,
+    jobs,
+    desk,
+    files,
+    declarations,
+    models: { ...folders, metadata: metadataIn(folders) },
+    log,
+  })
+  const server = await serve(app, createUpgradeHandler(clients, config.apiKey), config.host, config.port)
   say(`listening on http://${printable(config.host)}:${server.port}`)
 
   const ending = new AbortController()
@@ -68,6 +85,7 @@ async function main(config: Config): Promise<void> {
     ending.abort()
     server.announceEnd()
     await jobs.drain(config.shutdownGraceMs)
+    clients.close()
     await server.drain(CLOSE_MS)
     await engines.close()
     process.exit(0)
@@ -101,6 +119,15 @@ async function warmUp(jobs: Jobs, config: Config, signal: AbortSignal): Promise<
   return true
 }
 
+/** What safetensors files say of themselves. */
+const metadataIn =
+  ({ find }: ReturnType<typeof createModelFolders>): ModelFolders['metadata'] =>
+  async (folder, name) => {
+    const path = /\.(safetensors|sft)$/i.test(name) ? await find(folder, name) : undefined
+    const { metadata = {} } = path === undefined ? {} : await openSafetensors(path)
+    return Object.keys(metadata).length > 0 ? metadata : undefined
+  }
+
 /** The nodes as this process knows them: it validates and describes, the engines run. */
 function declare(
   { engine: { customNodesDir, inputDir, outputDir, tempDir } }: Config,
@@ -109,9 +136,9 @@ function declare(
   const load = once(async () => loadNodes(await loadCatalogue(files, inputDir), customNodesDir))
   return {
     load,
-    async validate(prompt, inputs) {
+    async validate(prompt, inputs, targets) {
       const images = createImageSource({ folders: [inputs, inputDir], output: outputDir, temp: tempDir })
-      return validate(prompt, await load(), images, absentTypes)
+      return validate(prompt, await load(), images, absentTypes, targets)
     },
     async describe() {
       return describe(await load())

@@ -1,8 +1,10 @@
 import { WorkloadError } from '../base/errors.ts'
 import { type Engine, EngineLost, type RunWatch } from './host.ts'
-import type { EngineJob, EngineResult } from './protocol.ts'
+import type { EngineJob, EngineResult, Freeing } from './protocol.ts'
 
 export interface JobWatch extends RunWatch {
+  /** Those with lower numbers go first, and those without one before them. */
+  readonly number?: number
   /** Called when the job leaves the queue: twice if it is tried again. */
   onStarted?(): void
 }
@@ -13,12 +15,16 @@ export interface Engines {
   readonly ready: boolean
   /** False when no engine stays up. */
   readonly healthy: boolean
+  /** What the engines run on, `cpu` or `cuda` each. */
+  readonly devices: readonly string[]
   /** Starts the engines; until then everything waits. */
   start(): void
   /** Resolves when an engine is ready. */
   whenReady(): Promise<void>
   /** Runs a job when its turn comes. Rejects with `signal`'s reason when that aborts before its turn. */
   run(job: EngineJob, watch: JobWatch): Promise<EngineResult>
+  /** Tells every engine to give back memory that nobody uses now. */
+  free(what: Freeing): void
   close(): Promise<void>
 }
 
@@ -39,7 +45,7 @@ interface Place {
 }
 
 /**
- * First come, first served, each job by the engine that runs fewest, at most `limit` an engine. `launch` starts
+ * Lowest number first, then first come, first served, each job by the engine that runs fewest, at most `limit` an engine. `launch` starts
  * the engines, each of which calls `onState` when its state has changed.
  */
 export function createEngines(limit: number, launch: (onState: () => void) => readonly Engine[]): Engines {
@@ -88,7 +94,9 @@ export function createEngines(limit: number, launch: (onState: () => void) => re
   }
   /** Suspects go first, in the order they were lost. */
   const enqueue = (task: Task): void => {
-    const behind = task.suspect ? queue.findIndex(({ suspect }) => !suspect) : -1
+    const behind = queue.findIndex((other) =>
+      task.suspect ? !other.suspect : !other.suspect && numberOf(other) > numberOf(task),
+    )
     queue.splice(behind < 0 ? queue.length : behind, 0, task)
   }
   const stateChanged = (): void => {
@@ -105,6 +113,9 @@ export function createEngines(limit: number, launch: (onState: () => void) => re
     },
     get healthy() {
       return places.length === 0 || places.some(({ engine }) => engine.state !== 'broken')
+    },
+    get devices() {
+      return places.flatMap(({ engine }) => engine.device ?? [])
     },
     start() {
       places = launch(stateChanged).map((engine) => ({ engine, running: 0, exclusive: false }))
@@ -125,6 +136,9 @@ export function createEngines(limit: number, launch: (onState: () => void) => re
       dispatch()
       return promise.finally(() => watch.signal.removeEventListener('abort', leave))
     },
+    free(what) {
+      for (const { engine } of places) engine.free(what)
+    },
     async close() {
       closed = true
       await Promise.all(places.map(({ engine }) => engine.close()))
@@ -132,6 +146,8 @@ export function createEngines(limit: number, launch: (onState: () => void) => re
   }
   return engines
 }
+
+const numberOf = ({ watch }: Task): number => watch.number ?? Number.NEGATIVE_INFINITY
 
 function newTask(job: EngineJob, watch: JobWatch): { readonly promise: Promise<EngineResult>; readonly task: Task } {
   let resolve!: Task['resolve']

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { type EngineProcess, spawnEngine } from './process.ts'
-import type { EngineJob, EngineResult, FromEngine, NodeEvent } from './protocol.ts'
+import type { EngineJob, EngineResult, Freeing, FromEngine, NodeEvent } from './protocol.ts'
 
 /** Ends at start in a row after which an engine counts as broken. It is still tried again. */
 const BROKEN_AFTER = 5
@@ -26,11 +26,15 @@ export type EngineState = 'starting' | 'ready' | 'broken'
 export interface Engine {
   readonly processId: number | undefined
   readonly state: EngineState
+  /** What it runs on, `cpu` or `cuda`; undefined until it has been ready once. */
+  readonly device: string | undefined
   /**
    * Runs a job on the process that is there now. Rejects with EngineLost when that ends, and with `cancelled` once the
    * engine has stopped after `signal`.
    */
   run(job: EngineJob, watch: RunWatch): Promise<EngineResult>
+  /** Tells the process to give back memory that nobody uses now. */
+  free(what: Freeing): void
   close(): Promise<void>
 }
 
@@ -56,6 +60,7 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
   const running = new Map<string, Pending>()
   let child: EngineProcess
   let state: EngineState = 'starting'
+  let device: string | undefined
   let failedStarts = 0
   let stalled = false
   let closed = false
@@ -83,6 +88,7 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
   const receive = (message: FromEngine): void => {
     if (message.kind === 'ready') {
       failedStarts = 0
+      device = message.device
       become('ready')
     } else if (message.kind === 'events') {
       const onEvent = running.get(message.run)?.onEvent
@@ -120,6 +126,9 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
     get state() {
       return state
     },
+    get device() {
+      return device
+    },
     async run(job, { signal, onEvent }) {
       signal.throwIfAborted()
       const run = randomUUID()
@@ -136,6 +145,7 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
         signal.removeEventListener('abort', cancel)
       }
     },
+    free: (what) => child.send({ kind: 'free', ...what }),
     async close() {
       closed = true
       clearTimeout(restart)

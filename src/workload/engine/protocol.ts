@@ -17,18 +17,30 @@ export interface EngineJob {
   /** Whether files are called `<id>_<prefix>` or just `<id>`. */
   readonly prependId: boolean
   readonly convert: ConvertOutput | undefined
+  /** Whether previews are encoded as well: they are shown, and no part of the result. */
+  readonly keepPreviews?: boolean
   /** The client's `extra_data.extra_pnginfo`. */
   readonly pngInfo: Readonly<Record<string, unknown>> | undefined
 }
 
 /** What happens to a node, at an epoch time in milliseconds. */
 export interface NodeEvent {
-  readonly kind: 'cached' | 'started' | 'finished' | 'progress'
+  readonly kind: 'cached' | 'started' | 'finished' | 'progress' | 'output'
   readonly node: string
   readonly at: number
   /** Of progress only. */
   readonly value?: number
   readonly max?: number
+  /** Of an output, which comes once a run for each node that ends the prompt. */
+  readonly output?: NodeOutput
+}
+
+/** What a node that ends a prompt shows. */
+export interface NodeOutput {
+  readonly files: readonly ShownFile[]
+  readonly texts: readonly string[]
+  /** Whether its files are moving pictures. */
+  readonly animated: boolean
 }
 
 /** One encoded output. */
@@ -40,9 +52,14 @@ export interface EngineFile {
   readonly mime: string
 }
 
+/** A file that a node shows: a part of the result, or a preview. */
+export interface ShownFile extends EngineFile {
+  readonly retention: 'output' | 'temp'
+}
+
 /** What running a prompt gave. */
 export interface EngineResult {
-  /** In the order of the graph, then of the batch. */
+  /** In the order of the graph, then of the batch; without previews. */
   readonly files: readonly EngineFile[]
   /** When the nodes ran, in epoch milliseconds. */
   readonly start: number
@@ -51,6 +68,12 @@ export interface EngineResult {
   readonly encodeTime: number
   /** How long ONNX Runtime held the thread meanwhile, in milliseconds; shared with prompts that ran beside this one. */
   readonly inferenceTime: number
+}
+
+/** What memory an engine should give back: idle models, or results of nodes. */
+export interface Freeing {
+  readonly models: boolean
+  readonly results: boolean
 }
 
 /** An error on its way between processes. */
@@ -64,10 +87,11 @@ export interface Failure {
 export type ToEngine =
   | { readonly kind: 'run'; readonly run: string; readonly job: EngineJob }
   | { readonly kind: 'cancel'; readonly run: string }
+  | ({ readonly kind: 'free' } & Freeing)
 
 /** Engine process → main process. Names of files, never pixels. Each is also a sign of life. */
 export type FromEngine =
-  | { readonly kind: 'ready' }
+  | { readonly kind: 'ready'; readonly device: string }
   | { readonly kind: 'alive' }
   | { readonly kind: 'events'; readonly run: string; readonly events: readonly NodeEvent[] }
   | { readonly kind: 'done'; readonly run: string; readonly result: EngineResult }

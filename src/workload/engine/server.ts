@@ -4,12 +4,15 @@ import { execute } from '../graph/execute.ts'
 import type { NodeRegistry, RunContext } from '../graph/node.ts'
 import { aliveReporter, tellHost } from './channel.ts'
 import { createEventLine } from './event-line.ts'
-import type { EngineFile, EngineJob, EngineResult, Failure, ToEngine } from './protocol.ts'
+import { createOutputKeeper, type OutputSpool } from './keep-outputs.ts'
+import type { EngineJob, EngineResult, Failure, Freeing, ToEngine } from './protocol.ts'
 
 /** How often a process that is not blocked says so. */
 const ALIVE_MS = 1000
 
 export interface EngineServices<Context extends RunContext> {
+  /** What the sessions run on: `cpu`, `cuda`. */
+  readonly device: string
   /** Milliseconds that ONNX Runtime has held the thread since the process began. */
   blockedTime(): number
   readonly registry: NodeRegistry<Context>
@@ -19,7 +22,7 @@ export interface EngineServices<Context extends RunContext> {
   /** What the nodes of `job` may touch. */
   contextFor(run: RunContext, job: EngineJob): Context
   /** Where the outputs of `job` are encoded and kept. */
-  spoolFor(job: EngineJob): { save(artifact: unknown): Promise<readonly EngineFile[]> }
+  spoolFor(job: EngineJob): OutputSpool
 }
 
 /** Runs the prompts that the main process sends, as many at once as it sends. Ends when the main process is gone. */
@@ -38,15 +41,21 @@ export function serveEngine<Context extends RunContext>(services: EngineServices
     }
   }
 
+  const free = async ({ models, results }: Freeing): Promise<void> => {
+    if (results) services.cache.clear()
+    if (models) await services.freeMemory()
+  }
+
   process.on('message', (message: ToEngine) => {
     if (message.kind === 'cancel') running.get(message.run)?.abort()
+    else if (message.kind === 'free') void free(message)
     else void answer(message.run, message.job)
   })
   process.on('disconnect', () => process.exit())
   // A signal to the whole process group is the main process's to answer: it lets prompts finish, then disconnects.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => undefined)
   setInterval(aliveReporter(), ALIVE_MS).unref()
-  tellHost({ kind: 'ready' })
+  tellHost({ kind: 'ready', device: services.device })
 }
 
 async function runJob<Context extends RunContext>(
@@ -57,7 +66,9 @@ async function runJob<Context extends RunContext>(
 ): Promise<EngineResult> {
   const start = Date.now()
   const blocked = blockedTime()
-  const emitted = await execute({
+  const onEvent = createEventLine(run)
+  const keeper = createOutputKeeper(job, spoolFor(job), signal, onEvent)
+  await execute({
     prompt: job.prompt,
     outputs: job.outputs,
     registry,
@@ -65,33 +76,16 @@ async function runJob<Context extends RunContext>(
     contextFor: (of) => contextFor(of, job),
     signal,
     pngInfo: job.pngInfo,
-    onEvent: createEventLine(run),
+    onEvent,
+    onOutput: keeper.keep,
     async freeMemory() {
       cache.clear()
       await freeMemory()
     },
   })
-  const end = Date.now()
-  const inferenceTime = blockedTime() - blocked
-  const spool = spoolFor(job)
-  const files: EngineFile[] = []
-  for (const { node, artifacts } of emitted)
-    for (const artifact of artifacts) {
-      signal.throwIfAborted()
-      files.push(...(await spool.save(artifact).catch((error: unknown) => Promise.reject(ofNode(error, node, job)))))
-    }
-  return { files, start, end, encodeTime: Date.now() - end, inferenceTime }
-}
-
-/** The spool knows no nodes; the client wants to know which one it was. */
-function ofNode(error: unknown, nodeId: string, { prompt }: EngineJob): unknown {
-  if (!(error instanceof WorkloadError)) return error
-  return new WorkloadError(error.code, error.message, {
-    ...error.facts,
-    nodeId,
-    nodeType: prompt[nodeId]?.class_type,
-    cause: error,
-  })
+  const { files, time: encodeTime } = keeper.kept()
+  // Encoding happens between nodes and is told apart from them.
+  return { files, start, end: Date.now() - encodeTime, encodeTime, inferenceTime: blockedTime() - blocked }
 }
 
 function failureOf(error: unknown, signal: AbortSignal): Failure {

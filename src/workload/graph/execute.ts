@@ -1,4 +1,5 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ProblemCode } from '../../contracts/problem.ts'
 import type { Prompt } from '../../contracts/prompt.ts'
 import { isOutOfMemory, messageOf, WorkloadError } from '../base/errors.ts'
 import type { Outcome, ResultCache } from './cache.ts'
@@ -33,6 +34,8 @@ export interface Execution<Context extends RunContext> {
   /** The client's `extra_data.extra_pnginfo`. */
   readonly pngInfo: HiddenValues['EXTRA_PNGINFO']
   readonly onEvent: (event: ExecutionEvent) => void
+  /** Told what an output emitted as soon as it has; the next node waits for it, and what it throws ends the run. */
+  readonly onOutput?: (emitted: Emitted) => Promise<void>
   /** Frees what memory it can when a node found none, and the node is tried once more; without it the prompt fails. */
   readonly freeMemory?: () => Promise<void>
 }
@@ -43,7 +46,7 @@ export interface Execution<Context extends RunContext> {
  * WorkloadError of the node's own with its id and class added, or `cancelled`.
  */
 export async function execute<Context extends RunContext>(execution: Execution<Context>): Promise<readonly Emitted[]> {
-  const { prompt, outputs, registry, cache, contextFor, signal, pngInfo, onEvent, freeMemory } = execution
+  const { prompt, outputs, registry, cache, contextFor, signal, pngInfo, onEvent, onOutput, freeMemory } = execution
   const { order, links } = plan(prompt, outputs, registry)
   const context = contextFor({ signal, progress: () => undefined })
   const keys = await sign({ prompt, order, registry, context })
@@ -100,7 +103,11 @@ export async function execute<Context extends RunContext>(execution: Execution<C
         if (left === 0) results.delete(source) // a prompt holds no more than it still needs
       }
     }
-    if (wanted.has(id)) emitted.set(id, { node: id, artifacts: results.get(id)!.artifacts })
+    if (wanted.has(id)) {
+      const output = { node: id, artifacts: results.get(id)!.artifacts }
+      emitted.set(id, output)
+      await onOutput?.(output)
+    }
     if (!uses.get(id)) results.delete(id)
   }
   return outputs.map((id) => emitted.get(id)!)
@@ -137,10 +144,12 @@ function checkIn(signal: AbortSignal): void {
   if (signal.aborted) throw new WorkloadError('cancelled', 'the prompt was cancelled', { cause: signal.reason })
 }
 
+/** Faults of computing: what they say is of the model at hand, and does not tell which node had it. */
+const ofComputing: ReadonlySet<ProblemCode> = new Set<ProblemCode>(['execution-failed', 'out-of-memory'])
+
 function failureOf(nodeId: string, nodeType: string, cause: unknown): WorkloadError {
-  if (cause instanceof WorkloadError) {
-    return new WorkloadError(cause.code, cause.message, { ...cause.facts, nodeId, nodeType, cause })
-  }
-  const message = `Node ${nodeId} (${nodeType}): ${messageOf(cause)}`
-  return new WorkloadError('execution-failed', message, { nodeId, nodeType, cause })
+  const own = cause instanceof WorkloadError ? cause : undefined
+  const code = own?.code ?? 'execution-failed'
+  const message = ofComputing.has(code) ? `Node ${nodeId} (${nodeType}): ${messageOf(cause)}` : messageOf(cause)
+  return new WorkloadError(code, message, { ...own?.facts, nodeId, nodeType, cause })
 }

@@ -25,13 +25,15 @@ const MAX_DEPENDENTS = 100
  * Checks `prompt` against the declarations of its nodes and coerces its literals as ComfyUI does. Outputs that cannot
  * run are dropped. Throws `no-output-node` if there is none, and `invalid-graph` with all faults of all nodes if none
  * can run or a node is of no known class: then nothing runs. `host` is what nodes may ask while they are checked;
- * `absent` says why classes are not in the registry that a client may expect there.
+ * `absent` says why classes are not in the registry that a client may expect there; with `targets` no other outputs
+ * count.
  */
 export async function validate<Context, Check>(
   prompt: Prompt,
   registry: NodeRegistry<Context, Check>,
   host: Check,
   absent: ReadonlyMap<string, string> = new Map(),
+  targets?: readonly string[],
 ): Promise<Validated> {
   const nodes = new Map(Object.entries(prompt))
   if (nodes.size > MAX_NODES) {
@@ -42,7 +44,10 @@ export async function validate<Context, Check>(
       .filter(([, { class_type }]) => !registry.has(class_type))
       .map(([id, node]) => [id, missingNodeType(id, node, absent.get(node.class_type))]),
   )
-  const outputs = [...nodes.keys()].filter((id) => registry.get(nodes.get(id)!.class_type)?.output)
+  const wanted = targets && new Set(targets)
+  const outputs = [...nodes.keys()].filter(
+    (id) => registry.get(nodes.get(id)!.class_type)?.output && (!wanted || wanted.has(id)),
+  )
   if (outputs.length === 0 && missing.size === 0) {
     const fault = noOutputs()
     throw new WorkloadError('no-output-node', fault.message, { graphFault: fault, location: 'prompt' })

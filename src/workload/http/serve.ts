@@ -2,6 +2,7 @@ import { once } from 'node:events'
 import { createServer, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import type { Express } from 'express'
+import type { UpgradeHandler } from './upgrade.ts'
 
 /** Above the 100 s after which gateways drop a quiet connection, so that they and not we end it. */
 const KEEP_ALIVE_MS = 105_000
@@ -17,8 +18,8 @@ export interface Listening {
   drain(forceMs?: number): Promise<void>
 }
 
-/** Serves `app`. Port 0 takes a free one. */
-export async function serve(app: Express, host: string, port: number): Promise<Listening> {
+/** Serves `app`, and requests for another protocol with `onUpgrade`. Port 0 takes a free one. */
+export async function serve(app: Express, onUpgrade: UpgradeHandler, host: string, port: number): Promise<Listening> {
   const answering = new Set<ServerResponse>()
   let ending = false
   // Without `Connection: close` a kept-alive connection holds the server open until it times out.
@@ -30,6 +31,7 @@ export async function serve(app: Express, host: string, port: number): Promise<L
     if (ending) isLast(response)
     app(request, response)
   })
+  server.on('upgrade', onUpgrade)
   const announceEnd = () => {
     ending = true
     answering.forEach(isLast)

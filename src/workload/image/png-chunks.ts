@@ -18,3 +18,15 @@ export function* pngChunks(png: Buffer): Generator<{ readonly type: string; read
     at += length + 12
   }
 }
+
+/** A PNG's signature and its IHDR chunk, which comes first in every file. */
+export const HEAD_LENGTH = 8 + 25
+const SIGNATURE = '89504e470d0a1a0a'
+
+/** The PNG `png` with the text chunks of `source` behind its header; as it was when `source` is no PNG. */
+export function withTextChunksOf(source: Buffer, png: Buffer): Buffer {
+  if (source.toString('hex', 0, 8) !== SIGNATURE) return png
+  const texts = [...pngChunks(source)].filter(({ type }) => /^[tiz](?:EX|TX)t$/.test(type))
+  const chunks = texts.map(({ type, body }) => pngChunk(type, body))
+  return Buffer.concat([png.subarray(0, HEAD_LENGTH), ...chunks, png.subarray(HEAD_LENGTH)])
+}

@@ -1,8 +1,5 @@
 import { isPythonInt, PythonFloat, pythonFloat } from '../base/python-number.ts'
-import { pngChunk } from './png-chunks.ts'
-
-/** A PNG's signature and its IHDR chunk, which comes first in every file. */
-const HEAD_LENGTH = 8 + 25
+import { HEAD_LENGTH, pngChunk } from './png-chunks.ts'
 
 /**
  * `png` with a text chunk (tEXt, PNG specification §11.3.3.2) an entry of `texts`, right after the header: the value as

@@ -23,8 +23,8 @@ export interface SpooledFile {
 /** Where the pictures of one job wait, encoded, until they are delivered. */
 export interface Spool {
   /**
-   * One file a row of the batch, in order, or one for a moving picture, which is never converted; nothing for previews
-   * and texts. A file appears only when it is whole.
+   * One file a row of the batch, in order, or one for a moving picture, which is never converted; nothing for texts, and
+   * for previews only if they are kept, as PNG. A file appears only when it is whole.
    */
   save(artifact: Artifact): Promise<readonly SpooledFile[]>
 }
@@ -37,31 +37,43 @@ export interface SpoolOptions {
   /** Whether names are `<id>_<prefix>` or `<id>` alone. */
   readonly prependId: boolean
   readonly convert?: ConvertOutput | undefined
+  /** Whether previews get files too. */
+  readonly keepPreviews?: boolean
   /** What files tell beside the picture, where their format has a place for it: `prompt`, `workflow` … */
   readonly metadata: Readonly<Record<string, unknown>>
   readonly now: () => Date
 }
 
 /** A spool in `folder`, which is made when needed and may hold other jobs' files too. */
-export function createSpool({ formats, folder, id, prependId, convert, metadata, now }: SpoolOptions): Spool {
+export function createSpool({
+  formats,
+  folder,
+  id,
+  prependId,
+  convert,
+  keepPreviews,
+  metadata,
+  now,
+}: SpoolOptions): Spool {
   const names = createFileNames({ id, prependId })
   let files = 0
 
-  const encode = async (image: RawImage) => {
-    if (convert) return converted(image, convert, formats, metadata)
+  const encode = async (image: RawImage, retention: 'output' | 'temp') => {
+    if (convert && retention === 'output') return converted(image, convert, formats, metadata)
     const png = await (await pipelineOf(image)).png({ compressionLevel: 4 }).toBuffer()
     return { data: withTexts(png, metadata), mime: 'image/png' }
   }
 
   return {
     async save(artifact) {
-      if (artifact.retention === 'temp') return []
-      const { kind, pixels, prefix } = artifact
+      if (artifact.kind === 'text' || (artifact.retention === 'temp' && !keepPreviews)) return []
+      const { kind, pixels, prefix, retention } = artifact
       const fault = checkPrefix(prefix)
       if (fault) throw new WorkloadError('path-not-allowed', `filename_prefix ${fault}`)
       const [, height = 0, width = 0] = pixels.dims
       const expanded = expandPrefix(prefix, { width, height, now: now() })
-      const extension = kind === 'animation' ? artifact.encoding.format : (convert?.format ?? 'png')
+      const wanted = retention === 'output' ? convert?.format : undefined
+      const extension = kind === 'animation' ? artifact.encoding.format : (wanted ?? 'png')
       const planned = Array.from({ length: kind === 'animation' ? 1 : rowsOf(pixels) }, (_, row) => ({
         row,
         filename: names.next(expanded, row, extension),
@@ -71,7 +83,9 @@ export function createSpool({ formats, folder, id, prependId, convert, metadata,
       const saved: SpooledFile[] = []
       for (const { row, filename, path } of planned) {
         const { data, mime } =
-          kind === 'animation' ? await encodeAnimation(artifact, metadata) : await encode(rawImage(pixels, row))
+          kind === 'animation'
+            ? await encodeAnimation(artifact, metadata)
+            : await encode(rawImage(pixels, row), retention)
         await writeWhole(path, data)
         saved.push({ filename, path, bytes: data.length, mime })
       }

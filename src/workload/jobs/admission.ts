@@ -103,3 +103,13 @@ export function createAdmission(maxDepth: number, now: () => number): Admission 
   }
   return admission
 }
+
+/** Why prompts should go elsewhere at the moment; `ready` says whether an engine could take one. */
+export function reasonsOf({ stage, full }: Admission, ready: boolean): readonly string[] {
+  return [
+    ...(stage === 'starting' ? ['the server is still starting'] : []),
+    ...(stage === 'draining' ? ['the server is shutting down'] : []),
+    ...(ready ? [] : ['no engine process is up']),
+    ...(full ? ['the queue is full'] : []),
+  ]
+}

@@ -2,19 +2,22 @@ import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { JobRecord } from '../../contracts/job.ts'
+import type { NodeErrors } from '../../contracts/problem.ts'
 import { unlessAborted } from '../base/abort.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import type { Uploads } from '../delivery/uploads.ts'
-import { type Admission, createAdmission } from './admission.ts'
+import type { Freeing, ShownFile } from '../engine/protocol.ts'
+import { createAdmission, reasonsOf } from './admission.ts'
 import { bodyKeyOf } from './body-key.ts'
-import type { Job, JobAnswer } from './job.ts'
+import type { Job, JobAnswer, Submission } from './job.ts'
 import { createJobBook } from './job-book.ts'
 import { createJobHistory, type JobEvent } from './job-history.ts'
 import { recordOf } from './job-record.ts'
 import { type ParsedBody, parseBody } from './prompt-body.ts'
 import { type Prepared, type RunServices, runPrompt } from './run-prompt.ts'
 import { createStopwatch } from './stopwatch.ts'
+import { allOf, type JobWatcher, nobody } from './watchers.ts'
 
 /** Who asks, and how to tell that they have gone. */
 export interface Caller {
@@ -31,6 +34,14 @@ export interface JobView {
   readonly error: WorkloadError | undefined
 }
 
+/** A prompt that was taken in. */
+export interface Submitted {
+  readonly id: string
+  readonly number: number
+  /** What is wrong with the outputs that will not run. */
+  readonly nodeErrors: NodeErrors
+}
+
 export interface Jobs {
   /**
    * Runs the prompt in the body of a request and hands its files to `deliver`, with whether the answer was there
@@ -38,6 +49,10 @@ export interface Jobs {
    * aborts, a job that nobody else waits for and whose id its client does not know is cancelled.
    */
   run<T>(body: unknown, caller: Caller, deliver: (answer: JobAnswer, replayed: boolean) => Promise<T>): Promise<T>
+  /** Takes a prompt in and resolves when it is found valid; it goes on whether anybody waits for it or not. */
+  submit(body: unknown, submission: Submission, requestId: string): Promise<Submitted>
+  /** From now on tells `watcher` of all jobs but the warm-up. */
+  watch(watcher: JobWatcher): void
   /** Runs a prompt before anybody is let in. */
   warmUp(body: unknown, signal: AbortSignal): Promise<void>
   /** What is known of a job. Throws `job-not-found`. */
@@ -46,10 +61,20 @@ export interface Jobs {
   list(): readonly JobRecord[]
   /** Lends the answer of a job that succeeded, with its files. Throws `job-not-found`. */
   read<T>(id: string, work: (answer: JobAnswer) => Promise<T>): Promise<T>
+  /** Lends a file that a job has shown, by the name its client was told; undefined when there is none. */
+  lendShown<T>(
+    filename: string,
+    retention: ShownFile['retention'],
+    work: (file: ShownFile) => Promise<T>,
+  ): Promise<T | undefined>
+  /** Gives back memory that nobody uses now. */
+  free(what: Freeing): void
   /** Stops a job that has not ended; false when it has. Throws `job-not-found`. */
   cancel(id: string): boolean
   /** What happens to a job from event number `after` on. Throws `job-not-found`. */
   follow(id: string, after: number, signal: AbortSignal): AsyncGenerator<JobEvent>
+  /** What the engines run on, `cpu` or `cuda` each. */
+  readonly devices: readonly string[]
   /** Lets prompts in. */
   open(): void
   /** Lets none in any more and resolves when all have ended, after `graceMs` by force. */
@@ -82,11 +107,23 @@ export function createJobs(services: JobServices): Jobs {
     keepMs: services.jobRetentionMs,
     keepBytes: services.jobRetentionBytes,
     now,
-    discard: (job) => tidy(job, log),
+    discard(job) {
+      job.watcher.forgotten(job)
+      return tidy(job, log)
+    },
   })
+  const watchers = new Set<JobWatcher>()
+  const watcher = allOf(watchers)
+  let count = 0
 
   /** Takes a job in and sets it going. `delivered` is when its first client has its answer. */
-  const begin = (parsed: ParsedBody, requestId: string, byRight: boolean, delivered: Promise<void>): Job => {
+  const begin = (
+    parsed: ParsedBody,
+    requestId: string,
+    byRight: boolean,
+    delivered: Promise<void>,
+    submission?: Submission,
+  ): Job => {
     if (!byRight && !engines.healthy)
       throw new WorkloadError('not-ready', 'no engine process stays up', { retryAfter: 30 })
     const { request, raw, upload } = parsed
@@ -98,6 +135,8 @@ export function createJobs(services: JobServices): Jobs {
       named: request.id !== undefined,
       bodyKey: bodyKeyOf(raw),
       request,
+      number: submission?.number ?? (submission?.front ? 0 - count++ : count++),
+      submission,
       raw,
       upload,
       folder: join(spool, randomUUID()),
@@ -105,12 +144,14 @@ export function createJobs(services: JobServices): Jobs {
       admitted: admission.enter(id, (reason) => stop.abort(reason), byRight),
       stopwatch: createStopwatch(now),
       history: createJobHistory(id, request.prompt, now),
+      watcher: byRight ? nobody : watcher,
+      shown: [],
       created: now(),
       outcome: undefined,
       waiting: 0,
     }
-    const { answer, idle } = runPrompt(prepared, services)
-    const job: Job = Object.assign(prepared, { answer })
+    const { valid, answer, idle } = runPrompt(prepared, services)
+    const job: Job = Object.assign(prepared, { answer, valid })
     book.add(job)
     void settle(job, requestId, idle, delivered)
     return job
@@ -125,12 +166,14 @@ export function createJobs(services: JobServices): Jobs {
       tell({ status: 'succeeded', images: answer.files.length })
       job.outcome = { at: now(), answer }
       history.end('complete', { outputs: answer.files.map((_, i) => i) })
+      job.watcher.ended(job, undefined)
     } catch (thrown) {
       const error = thrown instanceof WorkloadError ? thrown : new WorkloadError('internal', 'internal error')
       tell({ status: 'failed', code: error.code })
       await idle
       job.outcome = { at: now(), error }
       history.end('failed', { code: error.code, error: error.message })
+      job.watcher.ended(job, error)
     }
     await delivered
     admitted.leave()
@@ -178,6 +221,13 @@ export function createJobs(services: JobServices): Jobs {
         tellDelivered()
       }
     },
+    async submit(body, submission, requestId) {
+      const parsed = await parseBody(body, services, submission.targets)
+      const job = standing(parsed) ?? begin(parsed, requestId, false, Promise.resolve(), submission)
+      const { nodeErrors } = await job.valid
+      return { id: job.id, number: job.number, nodeErrors }
+    },
+    watch: (watcher) => void watchers.add(watcher),
     async warmUp(body, signal) {
       const job = begin(await parseBody(body, services), 'warm-up', true, Promise.resolve())
       await waitFor(job, signal)
@@ -199,6 +249,18 @@ export function createJobs(services: JobServices): Jobs {
         release()
       }
     },
+    async lendShown(filename, retention, work) {
+      const isIt = (file: ShownFile) => file.filename === filename && file.retention === retention
+      const job = book.jobs.findLast(({ shown }) => shown.some(isIt))
+      if (!job) return undefined
+      const release = book.hold(job)
+      try {
+        return await work(job.shown.find(isIt)!)
+      } finally {
+        release()
+      }
+    },
+    free: engines.free,
     cancel(id) {
       const job = known(id)
       if (job.outcome) return false
@@ -206,6 +268,9 @@ export function createJobs(services: JobServices): Jobs {
       return true
     },
     follow: (id, after, signal) => known(id).history.follow(after, signal),
+    get devices() {
+      return engines.devices
+    },
     open: admission.open,
     async drain(graceMs) {
       await admission.drain(graceMs)
@@ -218,15 +283,6 @@ export function createJobs(services: JobServices): Jobs {
       return reasonsOf(admission, engines.ready)
     },
   }
-}
-
-function reasonsOf({ stage, full }: Admission, ready: boolean): readonly string[] {
-  return [
-    ...(stage === 'starting' ? ['the server is still starting'] : []),
-    ...(stage === 'draining' ? ['the server is shutting down'] : []),
-    ...(ready ? [] : ['no engine process is up']),
-    ...(full ? ['the queue is full'] : []),
-  ]
 }
 
 /** Clean-up never fails a job. */

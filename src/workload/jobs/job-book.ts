@@ -94,4 +94,4 @@ export function createJobBook({ keepMs, keepBytes, now, discard }: JobBookOption
   }
 }
 
-const sizeOf = ({ outcome }: Job): number => outcome?.answer?.files.reduce((sum, { bytes }) => sum + bytes, 0) ?? 0
+const sizeOf = ({ shown }: Job): number => shown.reduce((sum, { bytes }) => sum + bytes, 0)

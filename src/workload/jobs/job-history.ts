@@ -83,7 +83,7 @@ export function createJobHistory(id: string, prompt: Prompt, now: () => number):
       } else if (kind === 'progress') {
         current = { node, value, max }
         add('progress', { node, value, max })
-      } else {
+      } else if (kind === 'finished') {
         done.add(node)
         add('executed', { node })
       }

@@ -1,10 +1,12 @@
 import type { PromptAnswer, PromptRequest } from '../../contracts/prompt.ts'
 import type { WorkloadError } from '../base/errors.ts'
 import type { Upload } from '../delivery/uploads.ts'
-import type { EngineFile } from '../engine/protocol.ts'
+import type { EngineFile, ShownFile } from '../engine/protocol.ts'
 import type { Admitted } from './admission.ts'
 import type { JobHistory } from './job-history.ts'
+import type { ValidPrompt } from './ports.ts'
 import type { Stopwatch } from './stopwatch.ts'
+import type { JobWatcher } from './watchers.ts'
 
 /** What a finished prompt is answered with; the images are still files, or somewhere else by now. */
 export interface JobAnswer {
@@ -21,6 +23,18 @@ export interface JobOutcome {
   readonly error?: WorkloadError
 }
 
+/** What a prompt that nobody waits for was sent with; it keeps its previews too. */
+export interface Submission {
+  /** Who wants to be told of it. */
+  readonly clientId: string | undefined
+  /** Its place in the queue; without one it gets the next. */
+  readonly number: number | undefined
+  /** Whether it goes before all that wait. */
+  readonly front: boolean
+  /** The ids of the outputs to run; undefined: all. */
+  readonly targets: readonly string[] | undefined
+}
+
 /** One prompt on its way through the house. */
 export interface Job {
   readonly id: string
@@ -31,6 +45,10 @@ export interface Job {
   /** Equal for requests that ask for the same. */
   readonly bodyKey: string
   readonly request: PromptRequest
+  /** Lower numbers leave the queue first. */
+  readonly number: number
+  /** Undefined when its client waits for the answer. */
+  readonly submission: Submission | undefined
   /** The body as it came. */
   readonly raw: Readonly<Record<string, unknown>>
   readonly upload: Upload | undefined
@@ -40,10 +58,15 @@ export interface Job {
   readonly admitted: Admitted
   readonly stopwatch: Stopwatch
   readonly history: JobHistory
+  readonly watcher: JobWatcher
+  /** What its nodes have shown so far; it grows. */
+  readonly shown: ShownFile[]
   /** Epoch milliseconds. */
   readonly created: number
   /** Rejects with what went wrong, at once when the job is stopped. */
   readonly answer: Promise<JobAnswer>
+  /** Rejects with what is wrong with the prompt. */
+  readonly valid: Promise<ValidPrompt>
   /** Set when it has ended and nothing of it runs any more. */
   outcome: JobOutcome | undefined
   /** Clients that wait for the answer. */

@@ -1,6 +1,8 @@
 import type { NodeErrors } from '../../contracts/problem.ts'
 import type { Prompt } from '../../contracts/prompt.ts'
 
+export type { NodeEvent, NodeOutput } from '../engine/protocol.ts'
+
 /** A prompt that may run. */
 export interface ValidPrompt {
   /** With its literals coerced to their declared types. */
@@ -13,8 +15,11 @@ export interface ValidPrompt {
 
 /** What the main process knows of the nodes: their declarations. */
 export interface Declarations {
-  /** Throws `invalid-graph` with every fault. `inputs` is the folder of the pictures that came with the prompt. */
-  validate(prompt: Prompt, inputs: string): Promise<ValidPrompt>
+  /**
+   * Throws `invalid-graph` with every fault. `inputs` is the folder of the pictures that came with the prompt; with
+   * `targets` no other outputs count.
+   */
+  validate(prompt: Prompt, inputs: string, targets?: readonly string[]): Promise<ValidPrompt>
   /** ComfyUI's `/object_info` of every node. */
   describe(): Promise<Readonly<Record<string, unknown>>>
   /** The same of one class type; undefined when there is no such node. */
@@ -25,4 +30,6 @@ export interface Declarations {
 export interface ModelFolders {
   readonly names: readonly string[]
   list(folder: string): Promise<readonly string[]>
+  /** What a file says of itself; undefined when it says nothing, is in no format that can, or is not there. */
+  metadata(folder: string, name: string): Promise<Readonly<Record<string, string>> | undefined>
 }

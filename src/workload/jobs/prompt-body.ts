@@ -27,6 +27,7 @@ export interface ParsedBody {
 export async function parseBody(
   body: unknown,
   checks: GraphChecks & { readonly spool: string; readonly uploads: Uploads },
+  targets?: readonly string[],
 ): Promise<ParsedBody> {
   const faults = createFaults()
   const parsed = promptRequestSchema.safeParse(body)
@@ -38,7 +39,9 @@ export async function parseBody(
   const prompt = promptSchema.safeParse(raw.prompt)
   const folder = join(checks.spool, randomUUID())
   if (prompt.success)
-    await checkGraph(prompt.data, folder, faults, checks).finally(() => rm(folder, { recursive: true, force: true }))
+    await checkGraph(prompt.data, folder, faults, checks, targets).finally(() =>
+      rm(folder, { recursive: true, force: true }),
+    )
   throw faults.merged()!
 }
 

@@ -20,6 +20,8 @@ export interface RunServices extends GraphChecks {
 
 /** A job that is being done. */
 export interface Run {
+  /** Rejects with what is wrong with the prompt. */
+  readonly valid: Promise<ValidPrompt>
   /** Rejects with what went wrong, at once when the job is stopped. */
   readonly answer: Promise<JobAnswer>
   /** Resolves when nothing of it runs any more: an engine may be at it for a moment after it was stopped. */
@@ -27,13 +29,15 @@ export interface Run {
 }
 
 /** A job that is about to be done. */
-export type Prepared = Omit<Job, 'answer'>
+export type Prepared = Omit<Job, 'answer' | 'valid'>
 
 /** Takes in a job's media, validates it, has an engine execute it, and uploads its files if they are wanted elsewhere. */
 export function runPrompt(job: Prepared, services: RunServices): Run {
   let executing: Promise<unknown> = Promise.resolve()
+  const preparing = prepare(job, services)
   const work = async (): Promise<JobAnswer> => {
-    const valid = await prepare(job, services)
+    const valid = await preparing
+    job.watcher.queued(job, valid)
     const running = execute(job, valid, services)
     executing = running.catch(() => undefined)
     const result = await unlessAborted(running, job.stop.signal)
@@ -47,12 +51,12 @@ export function runPrompt(job: Prepared, services: RunServices): Run {
     () => undefined,
     async () => void (await executing),
   )
-  return { answer, idle }
+  return { valid: preparing, answer, idle }
 }
 
 async function prepare(job: Prepared, services: RunServices): Promise<ValidPrompt> {
-  const valid = await checkGraph(job.request.prompt, inputsOf(job), createFaults(), services)
-  if (!valid.outputs.some((id) => saves(valid.prompt[id])))
+  const valid = await checkGraph(job.request.prompt, inputsOf(job), createFaults(), services, job.submission?.targets)
+  if (!job.submission && !valid.outputs.some((id) => saves(valid.prompt[id])))
     throw new WorkloadError('no-output-node', 'the prompt has no node that saves its result, such as SaveImage', {
       location: 'prompt',
       nodeErrors: valid.nodeErrors,
@@ -62,7 +66,7 @@ async function prepare(job: Prepared, services: RunServices): Promise<ValidPromp
 }
 
 async function execute(job: Prepared, { prompt, outputs }: ValidPrompt, services: RunServices): Promise<EngineResult> {
-  const { id, request, stop, stopwatch, admitted, history } = job
+  const { id, request, stop, stopwatch, admitted, history, watcher, shown } = job
   const { engines, prependFilenames, promptTimeoutMs } = services
   const engineJob: EngineJob = {
     id,
@@ -72,6 +76,7 @@ async function execute(job: Prepared, { prompt, outputs }: ValidPrompt, services
     folder: join(job.folder, 'output'),
     prependId: prependFilenames,
     convert: request.convert_output,
+    keepPreviews: job.submission !== undefined,
     pngInfo: request.extra_data?.extra_pnginfo,
   }
   let timer: NodeJS.Timeout | undefined
@@ -81,16 +86,21 @@ async function execute(job: Prepared, { prompt, outputs }: ValidPrompt, services
   admitted.stage = 'waiting'
   try {
     return await engines.run(engineJob, {
+      number: job.number,
       signal: stop.signal,
       onStarted() {
         admitted.stage = 'running'
         stopwatch.started()
         history.start()
+        shown.length = 0
+        watcher.started(job)
         if (promptTimeoutMs > 0) timer ??= setTimeout(expire, promptTimeoutMs)
       },
       onEvent(event) {
         stopwatch.note(event)
         history.note(event)
+        shown.push(...(event.output?.files ?? []))
+        watcher.event(job, event)
       },
     })
   } finally {

@@ -38,6 +38,7 @@ describe('engines', () => {
       ['finished', 'image', undefined],
       ['started', 'out', undefined],
       ['finished', 'out', undefined],
+      ['output', 'out', undefined],
     ])
   })
 

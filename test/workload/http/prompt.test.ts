@@ -275,9 +275,11 @@ it('takes pictures by URL from addresses that are allowed, and names the input w
 
 it('uploads pictures before it answers, and answers with their addresses', async () => {
   const bodies: Record<string, Buffer> = {}
-  const site = createServer(async (request, response) => {
-    bodies[request.url!] = await buffer(request)
-    response.end()
+  const site = createServer((request, response) => {
+    void buffer(request).then((body) => {
+      bodies[request.url!] = body
+      response.end()
+    })
   }).listen(0, '0.0.0.0')
   await once(site, 'listening')
   onTestFinished(() => void site.close())

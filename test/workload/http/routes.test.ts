@@ -48,7 +48,7 @@ it('asks for the key everywhere else', async () => {
 it('answers what it does not know with a problem', async () => {
   const nowhere = await get('/nowhere')
   expect([nowhere.status, await nowhere.json()]).toMatchObject([404, { code: 'not-found' }])
-  const wrong = await get('/prompt')
+  const wrong = await get('/interrupt')
   expect([wrong.status, wrong.headers.get('allow')]).toEqual([405, 'POST'])
   expect(await wrong.json()).toMatchObject({ code: 'method-not-allowed' })
   expect((await get('/health', { method: 'DELETE' })).headers.get('allow')).toBe('GET, HEAD')
