@@ -5,10 +5,11 @@ import type { OnnxRuntime } from './onnx-session.ts'
 
 type OnnxTensor = InstanceType<OnnxRuntime['Tensor']>
 
-/** What a value must be for an input of the graph: its type, and nothing of its shape but whether it is a scalar. */
+/** What a value must be for an input of the graph. */
 export interface Declared {
   readonly type: string
-  readonly scalar: boolean
+  /** Axes of any length by their names; none for a scalar. */
+  readonly shape: readonly (number | string)[]
 }
 
 /**
@@ -16,8 +17,8 @@ export interface Declared {
  * input that it does not declare goes as it is, for ONNX Runtime to refuse.
  */
 export function toOnnx(ort: OnnxRuntime, t: Tensor, declared: Declared | undefined): OnnxTensor {
-  const { type, scalar } = declared ?? { type: 'float32', scalar: false }
-  const dims = scalar && t.data.length === 1 ? [] : t.dims
+  const { type, shape } = declared ?? { type: 'float32', shape: t.dims }
+  const dims = shape.length === 0 && t.data.length === 1 ? [] : t.dims
   switch (type) {
     case 'float32':
       return new ort.Tensor('float32', t.data, dims)

@@ -60,9 +60,10 @@ export async function openOnnxSession(
   const declared = declaredInputs(session)
   const missing = Object.fromEntries(defaults.map(({ name, ...t }) => [name, toOnnx(ort, t, declared.get(name))]))
   const run = async (feeds: Tensors, shared: SharedTensors = {}): Promise<Tensors> => {
-    const inputs = Object.entries({ ...feeds, ...shared }).map(
-      ([name, t]) => [name, toOnnx(ort, t, declared.get(name))] as const,
-    )
+    const inputs = Object.entries({ ...feeds, ...shared }).map(([name, t]) => {
+      checkShape(source.name, name, t.dims, declared.get(name)?.shape)
+      return [name, toOnnx(ort, t, declared.get(name))] as const
+    })
     const outputs = await session.run({ ...missing, ...Object.fromEntries(inputs) }).catch((cause: unknown) => {
       throw failure(`${source.name} failed`, cause)
     })
@@ -92,8 +93,18 @@ function modelOf(source: SessionSource | FileSource): Opened {
 function declaredInputs({ inputMetadata }: InferenceSession): ReadonlyMap<string, Declared> {
   return new Map(
     inputMetadata.flatMap((input) =>
-      input.isTensor ? [[input.name, { type: input.type, scalar: input.shape.length === 0 }] as const] : [],
+      input.isTensor ? [[input.name, { type: input.type, shape: input.shape }] as const] : [],
     ),
+  )
+}
+
+/** What ONNX Runtime says of a wrong shape is for programmers; who wired a graph wants to know what does not belong together. */
+function checkShape(graph: string, input: string, dims: readonly number[], wanted: Declared['shape'] = []): void {
+  const fits = dims.length === wanted.length && wanted.every((side, i) => typeof side === 'string' || side === dims[i])
+  if (fits || wanted.length === 0) return
+  throw new WorkloadError(
+    'execution-failed',
+    `${graph} takes ${input} of ${wanted.map((side) => side || '?').join('×')}, not ${dims.join('×')}: were its inputs made with another kind of model?`,
   )
 }
 

@@ -4,8 +4,11 @@ export interface Tensor {
   readonly data: Float32Array
 }
 
-/** How many values a tensor of shape `dims` holds. */
-export const sizeOf = (dims: readonly number[]): number => dims.reduce((product, dim) => product * dim, 1)
+/** How many values a tensor of shape `dims` holds. Throws a RangeError when a side is negative, as a wire may bring it. */
+export function sizeOf(dims: readonly number[]): number {
+  if (dims.some((dim) => dim < 0)) throw new RangeError(`a side cannot be negative: ${dims.join('×')}`)
+  return dims.reduce((product, dim) => product * dim, 1)
+}
 
 /** A tensor over `data`, which is not copied. Throws a RangeError when shape and length disagree. */
 export function tensor(dims: readonly number[], data: Float32Array): Tensor {

@@ -60,3 +60,11 @@ it('fails the calls of a failing run and no others', async () => {
   await expect(bad).rejects.toMatchObject({ code: 'execution-failed' })
   expect([...(await run(row(2, 4))).y!.data]).toEqual([8])
 })
+
+it('runs calls together only when what they share is one and the same object', async () => {
+  const { session, runs } = await counted()
+  const { run } = createBatchedSession(session, [1, 2, 4])
+  const [one, same] = [{}, {}]
+  await Promise.all([run(row(1, 1), one), run(row(2, 1), same), run(row(3, 1), one), run(row(4, 1)), run(row(5, 1))])
+  expect(runs).toEqual([2, 1, 2])
+})

@@ -55,6 +55,40 @@ it('gives back what nobody uses when it is told to, and opens it again when it i
   expect(opened.count).toBe(2)
 })
 
+it('says what it takes when it is given another shape', async () => {
+  const { session } = await createRuntime({ ...cpu, maxBytes: 0 })
+  const graph = createGraph('unet')
+  graph.output('y', graph.op('Neg', [graph.input('context', ['N', 'T', 32])]), ['N', 'T', 32])
+  const made = session({ key: 'shapes', weightBytes: 1, build: async () => graph.finish() as never })
+  await expect(made.run({ context: filled([1, 77, 96], 1) })).rejects.toMatchObject({
+    code: 'execution-failed',
+    message: 'unet takes context of N×T×32, not 1×77×96: were its inputs made with another kind of model?',
+  })
+})
+
+it('keeps two changed networks of a kind open, the ones used last', async () => {
+  const { session } = await createRuntime({ ...cpu, maxBytes: 0 })
+  const variants = ['a', 'b', 'c'].map((key) => source(key, 1))
+  const plain = source('plain', 1)
+  const [runA, runB, runC, runPlain] = [...variants.map(({ lazy }) => ({ ...lazy, variantOf: 'plain' })), plain.lazy]
+    .map((lazy) => session(lazy))
+    .map((made) => () => made.run({ x: filled([1], 1) }))
+  for (const run of [runPlain!, runA!, runB!, runA!, runC!, runA!, runPlain!, runB!]) await run()
+  expect(variants.map(({ opened }) => opened.count)).toEqual([1, 2, 1])
+  expect(plain.opened.count).toBe(1)
+})
+
+it('gives inputs that are left out their defaults', async () => {
+  const graph = createGraph('optional')
+  const step = graph.optional('step', ['R'], [1], Float32Array.of(10))
+  graph.output('y', graph.op('Add', [graph.input('x', ['N']), step]), ['N'])
+  const { session } = await createRuntime({ ...cpu, maxBytes: 0 })
+  const { name, bytes, defaults } = graph.finish()
+  const made = session({ key: 'optional', weightBytes: 0, build: async () => ({ name, bytes, defaults }) })
+  expect([...(await made.run({ x: filled([1], 1) })).y!.data]).toEqual([11])
+  expect([...(await made.run({ x: filled([1], 1) }, { step: filled([1], 2) })).y!.data]).toEqual([3])
+})
+
 it('tells when the thread is about to be blocked and when it is free again', async () => {
   const said: string[] = []
   const { session } = await createRuntime({

@@ -21,6 +21,7 @@ export const notOffered: readonly NotOffered[] = [
       'CLIPTextEncodeLumina2',
       'CLIPTextEncodePixArtAlpha',
       'CLIPTextEncodeSD3',
+      'ControlNetApplySD3',
       'ControlNetInpaintingAliMamaApply',
       'EmptyChromaRadianceLatentImage',
       'EmptyHunyuanImageLatent',
@@ -108,6 +109,11 @@ export const notOffered: readonly NotOffered[] = [
     types: ['GITSScheduler', 'LotusConditioning', 'OptimalStepsScheduler'],
   },
   {
+    kind: 'Guidance by a second, altered pass',
+    reason: 'it runs the network once more with other attention, which guidance here cannot ask for yet',
+    types: ['PerturbedAttentionGuidance', 'SelfAttentionGuidance'],
+  },
+  {
     kind: 'Writing models',
     reason: 'this server reads models and writes none',
     types: ['CheckpointSave', 'CLIPSave', 'LoraSave', 'ModelSave', 'VAESave'],
@@ -130,7 +136,7 @@ export const notOffered: readonly NotOffered[] = [
   {
     kind: 'Old or unsteady',
     reason: 'it reads formats that are out of use, or its results depend on chance',
-    types: ['CheckpointLoader', 'DiffControlNetLoader', 'HypernetworkLoader', 'TomePatchModel'],
+    types: ['CheckpointLoader', 'HypernetworkLoader', 'TomePatchModel'],
   },
 ]
 
