@@ -20,8 +20,6 @@ export function changedWeight(
   open: boolean,
 ): Wire {
   const { op } = graph
-  const times = (x: Wire, factor: number) =>
-    factor === 1 ? x : op('Mul', [x, graph.constant([], Float32Array.of(factor))])
   const { dims, changes = [] } = tensor
   const shape = graph.constant([dims.length], BigInt64Array.from(dims, BigInt))
   const scope: Scope = { graph, stored: (part, of, as) => stored(`${name} ${part}`, of, as, open || undefined), open }
@@ -29,14 +27,13 @@ export function changedWeight(
   return changes.reduce(
     (before, change, i) => {
       const { delta, dora, scale, strength, kept } = change
-      const weight = times(before, kept)
-    if (!delta) return weight
-      const made = deltaWire(scope, `change ${i}`, delta, dims)
-      const shaped = op('Reshape', [made, shape])
-      if (delta.kind === 'set') return shaped
-      if (!dora) return op('Add', [weight, times(shaped, strength * scale)])
-      const goal = decomposed(scope, weight, op('Add', [weight, times(shaped, scale)]), dora, `change ${i} dora`, dims)
-      return strength === 1 ? goal : op('Add', [weight, times(op('Sub', [goal, weight]), strength)])
+      const weight = times(graph, before, kept)
+      if (!delta) return weight
+      const made = (factor: number) => op('Reshape', [deltaWire(scope, `change ${i}`, delta, dims, factor), shape])
+      if (delta.kind === 'set') return made(1)
+      if (!dora) return op('Add', [weight, made(strength * scale)])
+      const goal = decomposed(scope, weight, op('Add', [weight, made(scale)]), dora, `change ${i} dora`, dims)
+      return strength === 1 ? goal : op('Add', [weight, times(graph, op('Sub', [goal, weight]), strength)])
     },
     stored(name, tensor, dims),
   )
@@ -48,33 +45,34 @@ interface Scope {
   stored(part: string, of: StoredTensor, as: readonly number[]): Wire
 }
 
-/** The delta, in whatever shape it comes about. */
-function deltaWire(scope: Scope, name: string, delta: Delta, dims: readonly number[]): Wire {
-  const { op } = scope.graph
+const times = (graph: GraphBuilder, x: Wire, factor: number): Wire =>
+  factor === 1 ? x : graph.op('Mul', [x, graph.constant([], Float32Array.of(factor))])
+
+/** `factor` times the delta, in whatever shape it comes about; what is multiplied is as small as can be. */
+function deltaWire(scope: Scope, name: string, delta: Delta, dims: readonly number[], factor: number): Wire {
+  const { graph } = scope
+  const { op } = graph
   switch (delta.kind) {
     case 'lora': {
       const up = scope.stored(`${name} up`, delta.up, matrix(delta.up))
-      return op('MatMul', [up, downWire(scope, name, delta)])
+      return op('MatMul', [times(graph, up, factor), downWire(scope, name, delta)])
     }
     case 'loha':
       return op('Mul', [
-        factorWire(scope, `${name} left`, delta.left, matrixOf),
+        factorWire(scope, `${name} left`, delta.left, matrixOf, factor),
         factorWire(scope, `${name} right`, delta.right, matrixOf),
       ])
     case 'lokr':
       // [a, 1, b, 1, 1]·[1, c, 1, d, k]: read as [a·c, b·d, k] it is the Kronecker product.
       return op('Mul', [
-        factorWire(scope, `${name} left`, delta.left, ([a, b]) => [a, 1, b, 1, 1]),
+        factorWire(scope, `${name} left`, delta.left, ([a, b]) => [a, 1, b, 1, 1], factor),
         factorWire(scope, `${name} right`, delta.right, ([c, d, k]) => [1, c, 1, d, k]),
       ])
-    default:
-      return changedWeight(
-        scope.graph,
-        `${name} values`,
-        { ...delta.values, dims },
-        (part, of, as) => scope.stored(part, of, as),
-        scope.open,
-      )
+    default: {
+      const values = { ...delta.values, dims }
+      const stored: StoredAs = (part, of, as) => scope.stored(part, of, as)
+      return times(graph, changedWeight(graph, `${name} values`, values, stored, scope.open), factor)
+    }
   }
 }
 
@@ -99,16 +97,17 @@ type Shape = (sizes: Sizes) => readonly number[]
 
 const matrixOf: Shape = ([rows, columns, kernel]) => [rows, columns * kernel]
 
-/** A factor under the shape that `shape` gives for its sizes. */
-function factorWire(scope: Scope, name: string, factor: Factor, shape: Shape): Wire {
-  const { op, constant } = scope.graph
-  if ('whole' in factor) return scope.stored(name, factor.whole, shape(sizesOf(factor.whole)))
+/** `scale` times a factor, under the shape that `shape` gives for its sizes. */
+function factorWire(scope: Scope, name: string, factor: Factor, shape: Shape, scale = 1): Wire {
+  const { graph } = scope
+  const { op, constant } = graph
+  if ('whole' in factor) return times(graph, scope.stored(name, factor.whole, shape(sizesOf(factor.whole))), scale)
   const { a, b, t } = factor
   const put = (wire: Wire, sizes: Sizes) => {
     const dims = shape(sizes)
     return op('Reshape', [wire, constant([dims.length], BigInt64Array.from(dims, BigInt))])
   }
-  const left = scope.stored(`${name} a`, a, matrix(a))
+  const left = times(graph, scope.stored(`${name} a`, a, matrix(a)), scale)
   const right = scope.stored(`${name} b`, b, matrix(b))
   if (!t) {
     const [, columns, kernel] = sizesOf(b)

@@ -20,6 +20,12 @@ const LARGE = 1 << 14
 export const cast = (graph: Pick<GraphBuilder, 'op'>, x: Wire, to: ElementType): Wire =>
   graph.op('Cast', [x], { attributes: { to: dataType[to] } })
 
+/** `graph` for operators over weights alone. */
+const overWeights = (graph: GraphBuilder): GraphBuilder => ({
+  ...graph,
+  op: (type, inputs, options) => graph.op(type, inputs, { ...options, ofWeights: true }),
+})
+
 /** Makes initializers of a network's weights, each once, in one element type, with the changes made to them. */
 export interface StoredWeights {
   /** `dims` may restate a shape with the same number of values, which saves a reshape: `[C]` → `[C, 1, 1]`. */
@@ -39,21 +45,21 @@ export interface StoringOptions {
 
 /** Weights as initializers that stay in their file, cast to `type` where they are stored in another. */
 export function storedWeights(
-  graph: GraphBuilder,
+  network: GraphBuilder,
   view: WeightView,
   type: ElementType,
   { through, stored }: StoringOptions = {},
 ): StoredWeights {
+  const graph = overWeights(network)
   const made = new Map<string, Wire>()
   const remembered = (name: string, make: () => Wire): Wire => {
     const wire = made.get(name) ?? make()
     made.set(name, wire)
     return wire
   }
-  const casts = (wire: Wire, from: ElementType): Wire =>
+  const casts = (wire: Wire, from: ElementType, on = graph): Wire =>
     [through, type].reduce(
-      (last, step) =>
-        step === undefined || step === last.type ? last : { at: cast(graph, last.at, step), type: step },
+      (last, step) => (step === undefined || step === last.type ? last : { at: cast(on, last.at, step), type: step }),
       { at: wire, type: from },
     ).at
   const isOpen = (dims: readonly number[]) =>
@@ -93,10 +99,10 @@ export function storedWeights(
       return casts(graph.channelsLast(key, type, weight), type)
     })
   const rows = (key: string, ids: Wire) => {
-    if (isChanged(key)) return casts(graph.op('Gather', [changed(key), ids]), 'float32')
+    if (isChanged(key)) return casts(network.op('Gather', [changed(key), ids]), 'float32', network)
     const weight = view.get(key)
     const table = graph.external(key, elementTypeOf(key, weight.dtype), weight.dims, weight)
-    return casts(graph.op('Gather', [table, ids]), elementTypeOf(key, weight.dtype))
+    return casts(network.op('Gather', [table, ids]), elementTypeOf(key, weight.dtype), network)
   }
   return Object.assign(whole, { channelsLast, rows })
 }

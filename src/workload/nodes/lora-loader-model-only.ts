@@ -7,7 +7,8 @@ export default (catalogue: Catalogue) =>
     type: 'LoraLoaderModelOnly',
     category: 'loaders',
     title: 'LoRA, Model Only',
-    description: 'Changes a diffusion model by what a LoRA file was trained to change, and leaves the text encoder alone.',
+    description:
+      'Changes a diffusion model by what a LoRA file was trained to change, and leaves the text encoder alone.',
     inputs: { model: link(MODEL), lora_name: loraName(catalogue), strength_model: loraStrength() },
     outputs: [MODEL],
     fingerprint: ({ lora_name }, { models }) => models.version('loras', String(lora_name)),

@@ -44,6 +44,12 @@ export interface OperatorOptions {
   readonly attributes?: Readonly<Record<string, AttributeValue>>
   /** `com.microsoft` for ONNX Runtime's own operators; the standard ones have none. */
   readonly domain?: string
+  /**
+   * It has inputs of the same kind and initializers only. Of the inputs of an operator ONNX Runtime works out the one
+   * whose operator stands last first, with all that leads to it; weights that are made at a run stand in front, so that
+   * each is made right before it is used and not held meanwhile.
+   */
+  readonly ofWeights?: boolean
 }
 
 /** A graph ready to be opened: the bytes of an ONNX ModelProto and the files its initializers lie in. */
@@ -88,15 +94,18 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
     output: [] as object[],
   }
   const placed: Placed[] = []
+  const weightNodes: object[] = []
   const blobs: Blob[] = []
   const defaults: Default[] = []
   let weightBytes = 0
   let count = 0
 
-  const ops: GraphBuilder['ops'] = (type, inputs, outputs, { attributes = {}, domain = '' } = {}) => {
+  const ops: GraphBuilder['ops'] = (type, inputs, outputs, options = {}) => {
+    const { attributes = {}, domain = '', ofWeights = false } = options
     const wire = `${type}_${++count}`
     const output = Array.from({ length: outputs }, (_, i) => (i === 0 ? wire : `${wire}_${i}`))
-    graph.node.push({
+    const nodes = ofWeights ? weightNodes : graph.node
+    nodes.push({
       op_type: type,
       name: wire,
       domain,
@@ -168,7 +177,8 @@ export function createGraph(name: string, place: WeightPlace = 'files'): GraphBu
         { domain: '', version: OPSET },
         { domain: 'com.microsoft', version: 1 },
       ]
-      const model = { ir_version: IR_VERSION, producer_name: 'easel', opset_import, graph }
+      const ordered = { ...graph, node: [...weightNodes, ...graph.node] }
+      const model = { ir_version: IR_VERSION, producer_name: 'easel', opset_import, graph: ordered }
       const bytes = proto.encode(proto.fromObject(model)).finish()
       return { name, bytes, folder, weightBytes, blobs, defaults }
     },

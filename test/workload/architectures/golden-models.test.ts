@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest'
 import { decoderGraph, encoderGraph } from '../../../src/workload/architectures/autoencoder-kl.ts'
 import { clipTextGraph } from '../../../src/workload/architectures/clip-text.ts'
+import type { LoweringFor } from '../../../src/workload/architectures/lowering.ts'
 import { cpuLowering } from '../../../src/workload/architectures/lowering-cpu.ts'
 import { unetGraph } from '../../../src/workload/architectures/unet.ts'
 import { filled, tensor, zeros } from '../../../src/workload/tensor/tensor.ts'
@@ -30,6 +31,26 @@ describe.each(
     })
     expect(deviation(output!, goldenModels[name]![result] as Summary)).toBeLessThan(2e-4)
   })
+})
+
+it.each([
+  ['of linear layers', { stored: 'linear' }],
+  ['of all layers', { stored: 'all' }],
+  ['of no layers, which have slots', { slots: (key: string) => key.includes('transformer_blocks') }],
+] as const)('agrees with the reference when weights %s stay as they are stored', async (_which, options) => {
+  const view = await viewOfGolden('unet_sdxl')
+  const lower: LoweringFor = (name, of) => cpuLowering(name, of, options)
+  const { output } = await (await sessionOf(unetGraph(view, lower, (channels) => channels / 64))).run({
+    x: goldenInput('x', [1, 4, 16, 24]),
+    timesteps: filled([1], 500),
+    context: goldenInput('ctx', [
+      1,
+      7,
+      view.get(view.names.find((key) => key.endsWith('attn2.to_k.weight'))!).dims[1]!,
+    ]),
+    y: goldenInput('y', [1, 96]),
+  })
+  expect(deviation(output!, goldenModels.unet_sdxl!.out_t500_16x24 as Summary)).toBeLessThan(2e-4)
 })
 
 describe.each(lowerings)('autoencoder %s', (_device, lower, rewrite) => {

@@ -2,17 +2,20 @@ import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, it } from 'vitest'
+import { cudaLowering } from '../../../src/workload/architectures/lowering-cuda.ts'
 import { createModelStore, loadFamilies } from '../../../src/workload/families/support/model-store.ts'
 import { createFamilyServices } from '../../../src/workload/families/support/services.ts'
 import type { AppliedPatch } from '../../../src/workload/model/patches.ts'
 import type { ModelStore, Network } from '../../../src/workload/model/ports.ts'
 import type { Tensor } from '../../../src/workload/tensor/tensor.ts'
 import { createModelFolders } from '../../../src/workload/weights/model-folders.ts'
+import { emulateCuda } from '../../support/emulate-cuda.ts'
 import { added, drawn, matrix, product, relative, scalar } from '../../support/lora-files.ts'
 import { loraKinds, query } from '../../support/lora-kinds.ts'
 import type { Weights } from '../../support/random-checkpoints.ts'
 import { cpuRuntime } from '../../support/runtime.ts'
 import { writeSafetensors } from '../../support/safetensors.ts'
+import { testServices } from '../../support/services.ts'
 import { tinyCheckpoint, tinyWeights } from '../../support/tiny-checkpoints.ts'
 
 const plain = tinyCheckpoint('sd1', tinyWeights('sd1'))
@@ -108,13 +111,17 @@ beforeAll(async () => {
   for (const layer of [`lora_te_text_model_${fc.replaceAll('.', '_')}`, `text_encoder.text_model.${fc}`])
     await write(`loras/${layer}`, textLora(layer))
   await write('loras/strange', { ...textLora('lora_unet_nowhere'), 'what.is.this': scalar(1) })
+  await write(
+    'loras/large',
+    drawn({ [`${kohya(query)}.lora_up.weight`]: [32, 2], [`${kohya(query)}.lora_down.weight`]: [2, 96] }),
+  )
   await write('loras/glora', drawn({ [`${kohya(query)}.a1.weight`]: [4, 4] }))
   const folders = createModelFolders(root)
   const log = {
     warn: (facts: Readonly<Record<string, unknown>>) => warned.push({ lora: facts.lora, count: facts.count }),
   }
   const services = createFamilyServices(await cpuRuntime(), folders, log)
-  store = createModelStore(folders, await loadFamilies(), services)
+  store = createModelStore(folders, await loadFamilies(), { ...services, smallestSlot: 0 })
   before = await predict(await networkOf('plain'))
 })
 afterAll(() => rm(root, { recursive: true, force: true }))
@@ -136,6 +143,18 @@ it.each(Object.keys(loraKinds))('changes weights as %s says', async (kind) => {
   expect(relative(patched, before)).toBeGreaterThan(1e-3)
 })
 
+it('works changes into the weights of graphs for CUDA, which have no slots', async () => {
+  const services = await testServices((name, view) => cudaLowering(name, view, 'float32'), emulateCuda)
+  const runtime = { ...services.runtime, provider: { ...services.runtime.provider, name: 'cuda' as const } }
+  const onCuda = createModelStore(createModelFolders(root), await loadFamilies(), { ...services, runtime })
+  const { network } = (await onCuda.checkpoint('plain.safetensors')).model
+  for (const kind of ['LoRA', 'LoCon with a core', 'DoRA of a convolution, a length for each output']) {
+    const patch = await onCuda.lora(`${kind}.safetensors`)
+    const patched = await predict(network.patched([{ patch, strength: STRENGTH }]))
+    expect(relative(patched, await predict(await networkOf(kind)))).toBeLessThan(1e-5)
+  }
+})
+
 const [known, ...others] = Object.keys(forms) as [string, ...string[]]
 
 it.each(others)('finds the layers by the names of %s', async (form) => {
@@ -148,12 +167,13 @@ it('adds up what is chained, in slots of the resident session as in the weights'
   const chained = [
     [known, 0.5],
     ['b', -0.25],
+    ['LoHa', 0.5],
     [known, 0.25],
   ] as const
   const slots = await predict(await withLoras(...chained))
   const folded = await predict(await withLoras(...chained, ['LoKr', 0]))
   expect(relative(slots, folded)).toBeLessThan(1e-5)
-  const merged = await predict(await withLoras(['b', -0.25], [known, 0.75]))
+  const merged = await predict(await withLoras(['b', -0.25], ['LoHa', 0.5], [known, 0.75]))
   expect(relative(slots, merged)).toBeLessThan(1e-5)
 })
 
@@ -162,8 +182,8 @@ it('undoes with a negative strength what a positive one does', async () => {
 })
 
 it('hands a LoRA to the slots of a network with other changes', async () => {
-  const one = await predict(await withLoras(['LoHa', 0.5], ['b', 1]))
-  expect(relative(one, await predict(await withLoras(['b', 1], ['LoHa', 0.5])))).toBeLessThan(1e-5)
+  const one = await predict(await withLoras(['LoKr', 0.5], ['b', 1]))
+  expect(relative(one, await predict(await withLoras(['b', 1], ['LoKr', 0.5])))).toBeLessThan(1e-5)
 })
 
 it('gives prompts with different LoRAs that wait together what each gets alone', async () => {
@@ -210,6 +230,8 @@ it('leaves the parts alone that a file has nothing for', async () => {
 it('tells of layers that it does not know and passes them over', async () => {
   expect(await predict(await withLoras(['strange', 1]))).toEqual(before)
   expect(warned).toContainEqual({ lora: 'strange.safetensors', count: 1 })
+  expect(await predict(await withLoras(['large', 1]))).toEqual(before) // made for a wider text encoder
+  expect(warned).toContainEqual({ lora: 'large.safetensors', count: 1 })
 })
 
 it('refuses kinds that it does not know by their name', async () => {

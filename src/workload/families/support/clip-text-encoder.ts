@@ -6,6 +6,7 @@ import { joinedAlong, slicedAlong } from '../../tensor/axes.ts'
 import type { Tensor } from '../../tensor/tensor.ts'
 import { type ClipReading, type ClipSize, type ClipSource, createClipTextModel } from './clip-text-model.ts'
 import type { FamilyServices } from './family.ts'
+import { textAsPatch } from './patched-text.ts'
 import type { Chunk } from './token-chunks.ts'
 
 /** Stable Diffusion 1: CLIP-L's last layer behind its final norm; pooled as it is. */
@@ -46,23 +47,26 @@ export function createSdxlTextEncoder(
       return [{ context: sideBySide(ofL.context, ofG.context), pooled: ofG.pooled }]
     }
   }
-  return encoderOver(build, -2)
+  return encoderOver({ build, sources }, -2)
 }
 
 /** Encodes a text up to a layer, counted from the end. */
 type Encode = (text: PromptText, layer: number) => Promise<Conditioning>
 
-/** The port over `build`, which makes an encoder with all patches that were applied, in their order. */
-function encoderOver(
-  build: (patches: readonly AppliedPatch[]) => Encode,
-  layer: number,
-  patches: readonly AppliedPatch[] = [],
-): TextEncoder {
-  const encode = build(patches)
+/** What an encoder is made of, and how, with all patches that were applied, in their order. */
+interface Parts {
+  readonly sources: Readonly<Partial<Record<ClipSize, ClipSource>>>
+  build(patches: readonly AppliedPatch[]): Encode
+}
+
+function encoderOver(parts: Parts, layer: number, patches: readonly AppliedPatch[] = []): TextEncoder {
+  const encode = parts.build(patches)
+  const weights = textAsPatch(parts.sources, patches)
   return {
     encode: (text) => encode(text, layer),
-    stoppingAt: (stop) => encoderOver(build, stop, patches),
-    patched: (more) => encoderOver(build, layer, [...patches, ...more]),
+    stoppingAt: (stop) => encoderOver(parts, stop, patches),
+    patched: (more) => encoderOver(parts, layer, [...patches, ...more]),
+    ...(weights && { asPatch: () => weights }),
   }
 }
 
@@ -80,7 +84,7 @@ function createSingleEncoder(
       return [await model.encode(await model.chunksOf(text), { ...reading, layer })]
     }
   }
-  return encoderOver(build, reading.layer)
+  return encoderOver({ build, sources: { [size]: source } }, reading.layer)
 }
 
 /** `chunks` with empty prompts behind them until there are `count`. */

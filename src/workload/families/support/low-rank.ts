@@ -1,11 +1,19 @@
 import { slotInputs } from '../../architectures/slots.ts'
 import type { SharedTensors } from '../../runtime/session.ts'
-import { type Tensor, tensor } from '../../tensor/tensor.ts'
-import { readStored, type StoredTensor } from '../../weights/safetensors.ts'
-import type { Delta, WeightChange } from '../../weights/weight-change.ts'
+import { sizeOf, type Tensor, tensor, zeros } from '../../tensor/tensor.ts'
+import type { WeightChanges } from '../../weights/patch-view.ts'
+import { withTensorReader } from '../../weights/tensor-reader.ts'
+import type { WeightView } from '../../weights/weight-view.ts'
+import { type Factored, factored } from './factored.ts'
 
-/** The layers of a UNet that low-rank changes may be handed to at each run: those of its transformers. */
-export const hasSlot = (layer: string): boolean => /\.(transformer_blocks\.|proj_in$|proj_out$)/.test(layer)
+/** Tells the layers that low-rank changes may be handed to at each run. */
+export type HasSlot = (layer: string) => boolean
+
+/** Those of the transformers of a UNet that have at least `least` weights. */
+export const slotsOf =
+  (view: WeightView, least: number): HasSlot =>
+  (layer) =>
+    /\.(transformer_blocks\.|proj_in$|proj_out$)/.test(layer) && sizeOf(view.get(`${layer}.weight`).dims) >= least
 
 /** Larger changes are cheaper to work into the weights than to hand over. */
 const LARGEST = 512 * 2 ** 20
@@ -13,91 +21,53 @@ const LARGEST = 512 * 2 ** 20
 /** More tokens than any picture has. */
 const ALL_TOKENS = 2 ** 30
 
-type LowRank = Extract<Delta, { kind: 'lora' }> & { readonly scale: number }
-
 /** Changes that go into slots. */
 export interface LowRankChanges {
-  /** By layer. */
-  readonly layers: ReadonlyMap<string, readonly LowRank[]>
+  /** By layer, each with at least one. */
+  readonly layers: ReadonlyMap<string, readonly Factored[]>
   /** What their inputs occupy. */
   readonly bytes: number
 }
 
 /** `changes` as those of slots, or undefined when one of them is none. */
-export function lowRankChanges(changes: ReadonlyMap<string, readonly WeightChange[]>): LowRankChanges | undefined {
-  const layers = new Map<string, readonly LowRank[]>()
+export function lowRankChanges(changes: WeightChanges, hasSlot: HasSlot): LowRankChanges | undefined {
+  const layers = new Map<string, readonly Factored[]>()
   let bytes = 0
   for (const [name, each] of changes) {
     const layer = name.replace(/\.weight$/, '')
     if (layer === name || !hasSlot(layer)) return undefined
-    const deltas = each.flatMap(({ delta, dora, scale, strength, kept }) =>
-      delta?.kind === 'lora' && !delta.mid && !dora && kept === 1 ? [{ ...delta, scale: scale * strength }] : [],
-    )
-    if (deltas.length < each.length) return undefined
-    for (const { up, down } of deltas) bytes += 4 * (sizeOf(up) + sizeOf(down))
-    layers.set(layer, deltas)
+    const parts = each.flatMap((change) => factored(change) ?? [])
+    if (parts.length < each.length) return undefined
+    for (const { out, inner, rank } of parts) bytes += 4 * rank * (out + inner)
+    layers.set(layer, parts)
   }
   return bytes <= LARGEST ? { layers, bytes } : undefined
 }
 
-const sizeOf = ({ dims }: StoredTensor) => dims.reduce((product, dim) => product * dim, 1)
-
 /** Reads the inputs of the slots: the ranks of several changes to a layer stand behind one another. */
-export async function slotTensors({ layers }: LowRankChanges): Promise<SharedTensors> {
-  const read = await Promise.all(
-    [...layers].map(async ([layer, deltas]) => {
+export function slotTensors({ layers }: LowRankChanges): Promise<SharedTensors> {
+  return withTensorReader(async (read) => {
+    const tensors: Record<string, Tensor> = {}
+    for (const [layer, parts] of layers) {
       const names = slotInputs(layer)
-      const parts = await Promise.all(
-        deltas.map(async ({ up, down, scale }) => ({
-          up: (await readStored(up, `${layer} up`)).data,
-          down: (await readStored(down, `${layer} down`)).data,
-          rank: down.dims[0]!,
-          scale,
-        })),
-      )
-      return [
-        [names.down, joinedDown(parts)],
-        [names.up, joinedUp(parts)],
-        [names.reach, tensor([1], Float32Array.of(ALL_TOKENS))],
-      ] as const
-    }),
-  )
-  return Object.fromEntries(read.flat())
-}
-
-interface Part {
-  readonly up: Float32Array
-  readonly down: Float32Array
-  readonly rank: number
-  readonly scale: number
-}
-
-/** `[ranks, in]` */
-function joinedDown(parts: readonly Part[]): Tensor {
-  const ranks = parts.reduce((sum, { rank }) => sum + rank, 0)
-  const [first] = parts as [Part, ...Part[]]
-  const inner = first.down.length / first.rank
-  if (parts.length === 1) return tensor([ranks, inner], first.down)
-  const data = new Float32Array(ranks * inner)
-  let row = 0
-  for (const { down, rank } of parts) {
-    data.set(down, row * inner)
-    row += rank
-  }
-  return tensor([ranks, inner], data)
-}
-
-/** `[out, ranks]`, each part multiplied with its scale. */
-function joinedUp(parts: readonly Part[]): Tensor {
-  const ranks = parts.reduce((sum, { rank }) => sum + rank, 0)
-  const [first] = parts as [Part, ...Part[]]
-  const out = first.up.length / first.rank
-  const data = new Float32Array(out * ranks)
-  let column = 0
-  for (const { up, rank, scale } of parts) {
-    for (let row = 0; row < out; row++)
-      for (let i = 0; i < rank; i++) data[row * ranks + column + i] = up[row * rank + i]! * scale
-    column += rank
-  }
-  return tensor([out, ranks], data)
+      const ranks = parts.reduce((sum, { rank }) => sum + rank, 0)
+      const { out, inner } = parts[0]!
+      const [down, up] = [zeros([ranks, inner]), zeros([out, ranks])]
+      let from = 0
+      for (const part of parts) {
+        const { rank } = part
+        await part.readDown(read, down.data.subarray(from * inner, (from + rank) * inner))
+        const column = rank === ranks ? up.data : new Float32Array(out * rank)
+        await part.readUp(read, column)
+        if (rank < ranks)
+          for (let row = 0; row < out; row++)
+            up.data.set(column.subarray(row * rank, (row + 1) * rank), row * ranks + from)
+        from += rank
+      }
+      tensors[names.down] = down
+      tensors[names.up] = up
+      tensors[names.reach] = tensor([1], Float32Array.of(ALL_TOKENS))
+    }
+    return tensors
+  })
 }

@@ -1,10 +1,10 @@
 import type { LoweringFor } from '../../architectures/lowering.ts'
-import type { AppliedPatch } from '../../model/patches.ts'
+import type { AppliedPatch, WeightPatch } from '../../model/patches.ts'
 import { textLayerNames } from '../../weights/lora-names.ts'
 import { patchedView } from '../../weights/patch-view.ts'
 import type { WeightView } from '../../weights/weight-view.ts'
 import type { FamilyServices } from './family.ts'
-import { type Patchable, patchesName, weightChanges } from './patches.ts'
+import { type Patchable, patchesName, weightChanges, weightsAsPatch } from './patches.ts'
 
 /** A text encoder's weights with its patches, as its graph is to be made of them. */
 export interface PatchedText {
@@ -33,8 +33,29 @@ export function patchedText(
   }
 }
 
+/** A text encoder's weights wherever they are read from files. */
+type TextSource = { readonly key: string; readonly view: WeightView } | { readonly open: unknown }
+
+/** The weights of text encoders with `patches`, as a patch; undefined when not all of them can be read. */
+export function textAsPatch(
+  sources: Readonly<Partial<Record<'l' | 'g' | 'h', TextSource>>>,
+  patches: readonly AppliedPatch[],
+): WeightPatch | undefined {
+  const keys: string[] = []
+  const parts: { part: 'l' | 'g' | 'h'; view: WeightView }[] = []
+  for (const part of ['l', 'g', 'h'] as const) {
+    const source = sources[part]
+    if (!source) continue
+    if (!('view' in source)) return undefined
+    keys.push(source.key)
+    const changes = weightChanges(patchableText(part, source.view), patches)
+    parts.push({ part, view: patchedView(source.view, changes) })
+  }
+  return weightsAsPatch([...keys, patchesName(patches)].join(' '), parts)
+}
+
 /** A text encoder under the names that files may have for its layers. */
-export const patchableText = (part: 'l' | 'g' | 'h', view: WeightView): Patchable => ({
+const patchableText = (part: 'l' | 'g' | 'h', view: WeightView): Patchable => ({
   part,
   view,
   names: textLayerNames(view, part),

@@ -25,10 +25,11 @@ export function createFamilyServices(runtime: Runtime, folders: ModelFolders, lo
     },
     tokenizer: once(loadClipTokenizer),
     slotTensors: createKeep(SLOT_BYTES),
+    smallestSlot: 2 ** 16,
     onUnknownLayers: (lora, layers) =>
       log.warn(
         { lora, count: layers.length, first: layers.slice(0, 3) },
-        'a LoRA file changes layers that the model has not',
+        'a LoRA file changes layers that the model has not, or not of that size',
       ),
     onMissingEmbedding: (name) => log.warn({ embedding: name }, 'the prompt names an embedding that is not there'),
     embeddings: createEmbeddings({

@@ -7,7 +7,7 @@ import { patchedView, type WeightChanges } from '../../weights/patch-view.ts'
 import type { WeightChange } from '../../weights/weight-change.ts'
 import type { WeightView } from '../../weights/weight-view.ts'
 import type { FamilyServices } from './family.ts'
-import { hasSlot, lowRankChanges, slotTensors } from './low-rank.ts'
+import { lowRankChanges, slotsOf, slotTensors } from './low-rank.ts'
 import { patchesName, weightChanges } from './patches.ts'
 
 /** A UNet's weights with its patches, as its graphs are to be made of them. */
@@ -32,19 +32,20 @@ const MOST_IN_FLOAT32 = 2 ** 30
 export function unetWeights(
   { key, view }: { readonly key: string; readonly view: WeightView },
   patches: readonly AppliedPatch[],
-  { runtime, lower, slotTensors: keep }: FamilyServices,
+  { runtime, lower, slotTensors: keep, smallestSlot }: FamilyServices,
 ): UnetWeights {
-  const names = unetLayerNames(view)
-  const changesOf = (some: readonly AppliedPatch[]) => weightChanges({ view, part: 'network', names }, some)
+  const part = { view, part: 'network', names: patches.length > 0 ? unetLayerNames(view) : new Map() } as const
+  const changes = patches.map((patch) => weightChanges(part, [patch]))
+  const slots = slotsOf(view, smallestSlot)
   const onCpu = runtime.provider.name === 'cpu'
-  const handed = (from: number) => (onCpu ? lowRankChanges(changesOf(patches.slice(from))) : undefined)
+  const handed = (from: number) => (onCpu ? lowRankChanges(joined(changes.slice(from)), slots) : undefined)
   let from = 0
   let low = handed(from)
   while (!low && from < patches.length) low = handed(++from)
 
-  const worked = changesOf(patches.slice(0, from))
+  const worked = joined(changes.slice(0, from))
   const isChanged = worked.size > 0
-  const options: LoweringOptions = onCpu ? { stored: storedOf(view, worked), slots: hasSlot } : {}
+  const options: LoweringOptions = onCpu ? { stored: storedOf(view, worked), slots } : {}
   const base = isChanged ? `${key} with ${patchesName(patches.slice(0, from))}` : key
   const slotsKey = `${key} ${patchesName(patches.slice(from))}`
   return {
@@ -54,6 +55,13 @@ export function unetWeights(
     lower: (name, of) => lower.network(name, of, options),
     shared: async () => (low && low.layers.size > 0 ? keep(slotsKey, low.bytes, () => slotTensors(low)) : undefined),
   }
+}
+
+/** Changes one behind the other. */
+function joined(each: readonly WeightChanges[]): WeightChanges {
+  const all = new Map<string, readonly WeightChange[]>()
+  for (const changes of each) for (const [name, more] of changes) all.set(name, [...(all.get(name) ?? []), ...more])
+  return all
 }
 
 /** Small changes are worked out at every run, for the sake of a session that opens at once; whole networks when it opens. */
