@@ -7,7 +7,7 @@ import { type SamplingModelName, samplingModels } from '../support/sampling-mode
 const { schedules } = readGoldens<{ readonly schedules: Readonly<Record<string, readonly (number | null)[]>> }>(
   'golden_sampling',
 )
-const tolerance = 1e-5
+const tolerance = 1e-6
 const schedulers = await loadSchedulers()
 
 describe('schedulers', () => {
