@@ -121,7 +121,7 @@ beforeAll(async () => {
     warn: (facts: Readonly<Record<string, unknown>>) => warned.push({ lora: facts.lora, count: facts.count }),
   }
   const services = createFamilyServices(await cpuRuntime(), folders, log)
-  store = createModelStore(folders, await loadFamilies(), { ...services, smallestSlot: 0 })
+  store = createModelStore(folders, await loadFamilies(), { ...services, slottedFrom: 0 })
   before = await predict(await networkOf('plain'))
 })
 afterAll(() => rm(root, { recursive: true, force: true }))

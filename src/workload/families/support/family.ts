@@ -21,10 +21,10 @@ export interface FamilyServices {
   /** Keeps what is handed to the slots of resident networks. */
   readonly slotTensors: Keep<SharedTensors>
   /**
-   * Linear layers with fewer weights have no slot: it would cost more than the layer, and the session of a network with
-   * such layers opens quickly.
+   * Networks of fewer bytes have no slots: they would cost a good part of a step, and such a network is quickly opened
+   * anew.
    */
-  readonly smallestSlot: number
+  readonly slottedFrom: number
   /** Told which layers of a LoRA file no part of the model has, by its name; they are passed over. */
   onUnknownLayers(file: string, layers: readonly string[]): void
   /** Told the name of an embedding that a prompt wants and no file has; the prompt goes on without it. */

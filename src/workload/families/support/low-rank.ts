@@ -1,19 +1,19 @@
 import { slotInputs } from '../../architectures/slots.ts'
 import type { SharedTensors } from '../../runtime/session.ts'
-import { sizeOf, type Tensor, tensor, zeros } from '../../tensor/tensor.ts'
+import { type Tensor, tensor, zeros } from '../../tensor/tensor.ts'
 import type { WeightChanges } from '../../weights/patch-view.ts'
 import { withTensorReader } from '../../weights/tensor-reader.ts'
-import type { WeightView } from '../../weights/weight-view.ts'
+import { bytesOf, type WeightView } from '../../weights/weight-view.ts'
 import { type Factored, factored } from './factored.ts'
 
 /** Tells the layers that low-rank changes may be handed to at each run. */
 export type HasSlot = (layer: string) => boolean
 
-/** Those of the transformers of a UNet that have at least `least` weights. */
-export const slotsOf =
-  (view: WeightView, least: number): HasSlot =>
-  (layer) =>
-    /\.(transformer_blocks\.|proj_in$|proj_out$)/.test(layer) && sizeOf(view.get(`${layer}.weight`).dims) >= least
+/** Those of the transformers of a UNet, if its weights occupy at least `least` bytes. */
+export function slotsOf(view: WeightView, least: number): HasSlot {
+  const isLarge = bytesOf(view) >= least
+  return (layer) => isLarge && /\.(transformer_blocks\.|proj_in$|proj_out$)/.test(layer)
+}
 
 /** Larger changes are cheaper to work into the weights than to hand over. */
 const LARGEST = 512 * 2 ** 20

@@ -25,7 +25,7 @@ export function createFamilyServices(runtime: Runtime, folders: ModelFolders, lo
     },
     tokenizer: once(loadClipTokenizer),
     slotTensors: createKeep(SLOT_BYTES),
-    smallestSlot: 2 ** 16,
+    slottedFrom: 2 ** 28,
     onUnknownLayers: (lora, layers) =>
       log.warn(
         { lora, count: layers.length, first: layers.slice(0, 3) },

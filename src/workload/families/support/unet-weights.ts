@@ -32,11 +32,11 @@ const MOST_IN_FLOAT32 = 2 ** 30
 export function unetWeights(
   { key, view }: { readonly key: string; readonly view: WeightView },
   patches: readonly AppliedPatch[],
-  { runtime, lower, slotTensors: keep, smallestSlot }: FamilyServices,
+  { runtime, lower, slotTensors: keep, slottedFrom }: FamilyServices,
 ): UnetWeights {
   const part = { view, part: 'network', names: patches.length > 0 ? unetLayerNames(view) : new Map() } as const
   const changes = patches.map((patch) => weightChanges(part, [patch]))
-  const slots = slotsOf(view, smallestSlot)
+  const slots = slotsOf(view, slottedFrom)
   const onCpu = runtime.provider.name === 'cpu'
   const handed = (from: number) => (onCpu ? lowRankChanges(joined(changes.slice(from)), slots) : undefined)
   let from = 0
