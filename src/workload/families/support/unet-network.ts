@@ -37,17 +37,25 @@ export function createUnetNetwork(
 ): Network {
   const { view, headsOf } = parts
   const weights = unetWeights(parts, changes.patches, services)
-  /** What is asked only at some noise levels, or only with control networks, is a session of its own. */
-  const sessionFor = (alterations: readonly Alteration[], control: boolean): Session =>
-    services.runtime.session({
-      key: `unet ${weights.key} ${variantName(alterations, control)}`,
-      weightBytes: bytesOf(view),
-      variantOf: weights.variantOf && `unet ${weights.variantOf}`,
-      build: () => {
-        const variant = { control, alterations: alterations.map(unetAlteration) }
-        return sourceOf(unetGraph(weights.view, weights.lower, headsOf, variant))
-      },
-    })
+  const weightBytes = bytesOf(view)
+  const sessions = new Map<string, Session>()
+  /** What is asked only at some noise levels, or only with control networks, is a session of its own. Asked at every step. */
+  const sessionFor = (alterations: readonly Alteration[], control: boolean): Session => {
+    const variant = variantName(alterations, control)
+    const session =
+      sessions.get(variant) ??
+      services.runtime.session({
+        key: `unet ${weights.key} ${variant}`,
+        weightBytes,
+        variantOf: weights.variantOf && `unet ${weights.variantOf}`,
+        build: () => {
+          const changed = { control, alterations: alterations.map(unetAlteration) }
+          return sourceOf(unetGraph(weights.view, weights.lower, headsOf, changed))
+        },
+      })
+    sessions.set(variant, session)
+    return session
+  }
   return {
     async predict(x, timesteps, { concat, ...inputs }: ModelInputs, { sigma, control } = {}) {
       const rows = tensor([timesteps.length], Float32Array.from(timesteps))
