@@ -1,6 +1,4 @@
-import { afterAll, beforeAll, expect, it } from 'vitest'
-import { sharedFolder } from '../support/folder.ts'
-import { type Server, startServer } from '../support/server.ts'
+import { expect, it } from 'vitest'
 import {
   at,
   checkpoint,
@@ -13,15 +11,9 @@ import {
   step,
   textToImage,
 } from '../support/workflow.ts'
-import { writeModels } from '../support/workflow-models.ts'
+import { workflowServer } from '../support/workflow-server.ts'
 
-const folder = sharedFolder()
-let server: Server
-beforeAll(async () => {
-  await writeModels(folder(), /^(checkpoints\/(sd1|sdxl)$|(controlnet|loras)\/sdxl)/)
-  server = await startServer({ MODEL_DIR: folder() })
-}, 60_000)
-afterAll(() => server.stop())
+const { post, line } = workflowServer(/^(checkpoints\/(sd1|sdxl)$|(controlnet|loras)\/sdxl)/)
 
 const sd = checkpoint('sd1.safetensors')
 const sdxl = checkpoint('sdxl.safetensors')
@@ -109,7 +101,7 @@ it.each<readonly [what: string, status: number, error: RegExp, image: Step]>([
     decode(step('GITSScheduler'), sd.vae),
   ],
 ])('says which node has %s', async (_what, status, error, image) => {
-  const response = await server.post({ prompt: promptOf(step('SaveImage', { images: image, filename_prefix: 'x' })) })
+  const response = await post({ prompt: promptOf(step('SaveImage', { images: image, filename_prefix: 'x' })) })
   expect([response.status, ((await response.json()) as { readonly error: string }).error]).toEqual([
     status,
     expect.stringMatching(error),
@@ -119,7 +111,7 @@ it.each<readonly [what: string, status: number, error: RegExp, image: Step]>([
 it('draws without what a LoRA for another model has for layers of another size, and says so', async () => {
   const model = step('LoraLoaderModelOnly', { model: sd.model, lora_name: 'sdxl.safetensors', strength_model: 1 })
   const images = textToImage({ ...sd, model })
-  const response = await server.post({ prompt: promptOf(step('SaveImage', { images, filename_prefix: 'x' })) })
+  const response = await post({ prompt: promptOf(step('SaveImage', { images, filename_prefix: 'x' })) })
   expect(response.status).toBe(200)
-  expect(await server.line(/LoRA file changes layers/)).toContain('lora_unet_middle_block_1')
+  expect(await line(/LoRA file changes layers/)).toContain('lora_unet_middle_block_1')
 })

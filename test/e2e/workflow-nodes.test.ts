@@ -1,9 +1,7 @@
 import sharp from 'sharp'
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { PromptAnswer } from '../../src/contracts/prompt.ts'
-import { difference, draw, expectPictures, type Picture } from '../support/drawing.ts'
-import { sharedFolder } from '../support/folder.ts'
-import { type Server, startServer } from '../support/server.ts'
+import { difference, type Picture } from '../support/drawing.ts'
 import {
   at,
   checkpoint,
@@ -18,19 +16,10 @@ import {
   textToImage,
   type Wishes,
 } from '../support/workflow.ts'
-import { writeModels } from '../support/workflow-models.ts'
+import { workflowServer } from '../support/workflow-server.ts'
 
-const folder = sharedFolder()
-let server: Server
-beforeAll(async () => {
-  await writeModels(folder(), /^(checkpoints\/(sd1|inpainting|pix2pix)|upscale_models)/)
-  server = await startServer({ MODEL_DIR: folder() })
-}, 60_000)
-afterAll(() => server.stop())
+const { drawn, compare, post } = workflowServer(/^(checkpoints\/(sd1|inpainting|pix2pix)|upscale_models)/)
 
-const drawn = (...images: readonly Source[]) => draw(server, ...images)
-const compare = (plain: Source, same: readonly Source[], other?: readonly Source[]) =>
-  expectPictures(server, plain, same, other)
 const sd = checkpoint('sd1.safetensors')
 const house = encode(sd.clip, 'a red house')
 const nothing = encode(sd.clip, '')
@@ -248,7 +237,7 @@ it('makes moving pictures of a batch, in its order', async () => {
     step('SaveAnimatedWEBP', { images, filename_prefix: 'a', fps: 5, lossless: true, quality: 80, method: 'default' }),
     step('SaveAnimatedPNG', { images, filename_prefix: 'b', fps: 5, compress_level: 4 }),
   ]
-  const answer = (await (await server.post({ prompt: promptOf(...outputs) })).json()) as PromptAnswer
+  const answer = (await (await post({ prompt: promptOf(...outputs) })).json()) as PromptAnswer
   expect(answer.filenames.map((name) => name.slice(name.lastIndexOf('_a_') + 1).replace(/^.*_b_/, 'b_'))).toEqual([
     'a_00001_.webp',
     'b_00001_.png',

@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, it } from 'vitest'
-import { difference, draw, expectPictures, type Picture } from '../support/drawing.ts'
-import { sharedFolder } from '../support/folder.ts'
-import { type Server, startServer } from '../support/server.ts'
+import { describe, expect, it } from 'vitest'
+import { difference, type Picture } from '../support/drawing.ts'
 import {
   at,
   checkpoint,
@@ -16,19 +14,10 @@ import {
   textToImage,
   type Wishes,
 } from '../support/workflow.ts'
-import { writeModels } from '../support/workflow-models.ts'
+import { workflowServer } from '../support/workflow-server.ts'
 
-const folder = sharedFolder()
-let server: Server
-beforeAll(async () => {
-  await writeModels(folder(), /^(?!upscale)/)
-  server = await startServer({ MODEL_DIR: folder() })
-}, 60_000)
-afterAll(() => server.stop())
+const { drawn, compare } = workflowServer(/^(?!upscale)/)
 
-const drawn = (...images: readonly Source[]) => draw(server, ...images)
-const compare = (plain: Source, same: readonly Source[], other?: readonly Source[]) =>
-  expectPictures(server, plain, same, other)
 const sd = checkpoint('sd1.safetensors')
 const sdxl = checkpoint('sdxl.safetensors')
 const full = checkpoint('sd-1.5.safetensors')

@@ -15,8 +15,9 @@ import { writeSafetensors } from './safetensors.ts'
 /** Tensors by name. */
 export type Weights = Readonly<Record<string, Tensor>>
 
-const small: ClipPlan = { width: 32, layers: 3 }
-const large: ClipPlan = { width: 64, layers: 3, projected: 48 }
+/** Text encoders at a fraction of their width: CLIP-L, and OpenCLIP-G. */
+export const small: ClipPlan = { width: 32, layers: 3 }
+export const large: ClipPlan = { width: 64, layers: 3, projected: 48 }
 const sd1: UnetPlan = {
   channels: 32,
   widths: [1, 2, 4, 4],
@@ -53,11 +54,20 @@ interface Plan {
   readonly text: Readonly<Record<string, Shapes>>
 }
 
-const oneText = { 'cond_stage_model.transformer.': clipShapes(small) }
-const openText = { 'cond_stage_model.model.': openClipShapes({ ...small, projected: 48 }) }
+/** What stands before the names of a part in checkpoints. */
+export const prefixes = {
+  unet: 'model.diffusion_model.',
+  vae: 'first_stage_model.',
+  text: 'cond_stage_model.transformer.',
+  openText: 'cond_stage_model.model.',
+  twoTexts: ['conditioner.embedders.0.transformer.', 'conditioner.embedders.1.model.'],
+} as const
+
+const oneText = { [prefixes.text]: clipShapes(small) }
+const openText = { [prefixes.openText]: openClipShapes({ ...small, projected: 48 }) }
 const twoTexts = {
-  'conditioner.embedders.0.transformer.': clipShapes(small),
-  'conditioner.embedders.1.model.': openClipShapes(large),
+  [prefixes.twoTexts[0]]: clipShapes(small),
+  [prefixes.twoTexts[1]]: openClipShapes(large),
 }
 
 /** Checkpoints of the full structure of published ones at a fraction of their width. */
@@ -85,9 +95,9 @@ export type Kind = keyof typeof plans
 export function randomCheckpoint(kind: Kind): Weights {
   const { unet, text }: Plan = plans[kind]
   return {
-    ...randomWeights(unetShapes(unet), 'model.diffusion_model.'),
+    ...randomWeights(unetShapes(unet), prefixes.unet),
     ...Object.assign({}, ...Object.entries(text).map(([prefix, shapes]) => randomWeights(shapes, prefix))),
-    ...randomWeights(autoencoderShapes(32), 'first_stage_model.'),
+    ...randomWeights(autoencoderShapes(32), prefixes.vae),
   }
 }
 

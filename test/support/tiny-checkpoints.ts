@@ -7,30 +7,15 @@ import {
   type UnetPlan,
   unetShapes,
 } from './network-shapes.ts'
-import { randomWeights, type Weights } from './random-checkpoints.ts'
+import { large, plans, prefixes, randomWeights, small, type Weights } from './random-checkpoints.ts'
 
-const l: ClipPlan = { width: 32, layers: 3 }
-/** Its number of layers tells it apart. */
-const h: ClipPlan = { width: 32, layers: 24 }
-const g: ClipPlan = { width: 64, layers: 31, projected: 48 }
+/** Their numbers of layers tell them apart. */
+const h: ClipPlan = { ...small, layers: 24 }
+const g: ClipPlan = { ...large, layers: 31 }
 
-const sd1: UnetPlan = {
-  channels: 32,
-  widths: [1, 2],
-  resBlocks: 1,
-  depths: [1, 0],
-  middle: 1,
-  linear: false,
-  context: l.width,
-}
-const sd2: UnetPlan = { ...sd1, linear: true, context: h.width }
-const sdxl: UnetPlan = {
-  ...sd2,
-  widths: [1, 1, 2],
-  depths: [0, 1, 1],
-  context: l.width + g.width,
-  vector: 48 + 6 * 256,
-}
+const sd1: UnetPlan = { ...plans['SD 1.5'].unet, widths: [1, 2], resBlocks: 1, depths: [1, 0] }
+const sd2: UnetPlan = { ...sd1, linear: true }
+const sdxl: UnetPlan = { ...plans['SDXL base'].unet, widths: [1, 1, 2], resBlocks: 1, depths: [0, 1, 1], middle: 1 }
 
 /** The parts of a model of which little but the structure is left, under LDM names. */
 export interface TinyModel {
@@ -43,9 +28,9 @@ export interface TinyModel {
 
 /** Models of a family each, for tests that need no published structure but many sessions. */
 export const tinyModels = {
-  sd1: { unet: sd1, text: l },
+  sd1: { unet: sd1, text: small },
   sd2: { unet: sd2, text: h },
-  sdxl: { unet: sdxl, text: l, text2: g },
+  sdxl: { unet: sdxl, text: small, text2: g },
 } as const satisfies Readonly<Record<string, TinyModel>>
 
 export type TinyKind = keyof typeof tinyModels
@@ -69,20 +54,21 @@ export function tinyWeights(kind: TinyKind): TinyWeights {
   }
 }
 
-const prefixes: Readonly<Record<TinyKind, Readonly<Record<'text' | 'text2', string>>>> = {
-  sd1: { text: 'cond_stage_model.transformer.', text2: '' },
-  sd2: { text: 'cond_stage_model.model.', text2: '' },
-  sdxl: { text: 'conditioner.embedders.0.transformer.', text2: 'conditioner.embedders.1.model.' },
+const textPrefixes: Readonly<Record<TinyKind, readonly string[]>> = {
+  sd1: [prefixes.text],
+  sd2: [prefixes.openText],
+  sdxl: prefixes.twoTexts,
 }
 
 /** `parts` as one checkpoint. */
 export function tinyCheckpoint(kind: TinyKind, { unet, vae, text, text2 = {} }: TinyWeights): Weights {
-  const prefixed = (prefix: string, weights: Weights) =>
+  const [first, second = ''] = textPrefixes[kind]
+  const prefixed = (prefix = '', weights: Weights) =>
     Object.entries(weights).map(([name, t]) => [prefix + name, t] as const)
   return Object.fromEntries([
-    ...prefixed('model.diffusion_model.', unet),
-    ...prefixed('first_stage_model.', vae),
-    ...prefixed(prefixes[kind].text, text),
-    ...prefixed(prefixes[kind].text2, text2),
+    ...prefixed(prefixes.unet, unet),
+    ...prefixed(prefixes.vae, vae),
+    ...prefixed(first, text),
+    ...prefixed(second, text2),
   ])
 }

@@ -1,21 +1,15 @@
 // What a LoRA costs on a resident network of full Stable Diffusion 1.5 size: node tools/bench/lora.mjs, after
 // `npm run build`. Writes 2.1 GB of random weights and some LoRA files to a temporary folder; needs 12 GB of memory.
 // Times are seconds beyond what the same text and step take without it; prints a Markdown table.
-import { copyFile, mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
+import { copyFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { stderr, stdout } from 'node:process'
-import { probeGraph } from '../../dist/workload/architectures/probe.js'
-import { createModelStore, loadFamilies } from '../../dist/workload/families/support/model-store.js'
-import { createFamilyServices } from '../../dist/workload/families/support/services.js'
-import { createRuntime } from '../../dist/workload/runtime/runtime.js'
 import { tensor } from '../../dist/workload/tensor/tensor.js'
-import { createModelFolders } from '../../dist/workload/weights/model-folders.js'
 import { shapesOf, writeFullSizeCheckpoint, writeRandom } from './full-size-checkpoint.mjs'
+import { openStore, temporaryModels } from './model-store.mjs'
 import { table } from './server.mjs'
 
-const root = await mkdtemp(join(tmpdir(), 'easel-lora-'))
-for (const folder of ['checkpoints', 'loras']) await mkdir(join(root, folder))
+const { root, remove } = await temporaryModels('checkpoints', 'loras')
 await writeFullSizeCheckpoint(join(root, 'checkpoints', 'full.safetensors'))
 
 /** The layers that trainers choose by default, by kohya's names: what attends, feeds forward and projects. */
@@ -58,19 +52,7 @@ for (const [i, entries] of Object.values(files).entries()) {
   await writeRandom(join(root, 'loras', `${i}.safetensors`), entries)
 }
 
-const runtime = await createRuntime({
-  wanted: 'cpu',
-  device: 0,
-  threads: 2,
-  maxBytes: 0,
-  maxBatch: 8,
-  probe: probeGraph(),
-})
-const folders = createModelFolders(root)
-const services = createFamilyServices(runtime, folders, {
-  warn: (facts, message) => stderr.write(`${message} ${JSON.stringify(facts)}\n`),
-})
-const store = createModelStore(folders, await loadFamilies(), services)
+const store = await openStore(root)
 const { model, clip } = await store.checkpoint('full.safetensors')
 
 const latents = tensor(
@@ -126,7 +108,7 @@ for (const [i, what] of Object.keys(files).entries()) {
   rows.push([what, beyond(least(loads), usual), beyond(copied, usual), `${show(usual)}, ${slower.toFixed(0)} % more`])
   stderr.write(`${rows.at(-1).join(' | ')}\n`)
 }
-await rm(root, { recursive: true })
+await remove()
 const head = [
   '512×512, 2 threads; seconds (of them all cores together)',
   'loading it',

@@ -2,37 +2,19 @@
 // Writes random weights (6.9 GB for SDXL) to a temporary folder, opens text encoders, network and autoencoder one after
 // the other by using each once at 512×512, and prints a Markdown table.
 import { readFileSync } from 'node:fs'
-import { mkdir, mkdtemp, rm } from 'node:fs/promises'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { argv, stdout } from 'node:process'
-import { probeGraph } from '../../dist/workload/architectures/probe.js'
-import { createModelStore, loadFamilies } from '../../dist/workload/families/support/model-store.js'
-import { createFamilyServices } from '../../dist/workload/families/support/services.js'
-import { createRuntime } from '../../dist/workload/runtime/runtime.js'
 import { zeros } from '../../dist/workload/tensor/tensor.js'
-import { createModelFolders } from '../../dist/workload/weights/model-folders.js'
 import { writeFullSizeCheckpoint } from './full-size-checkpoint.mjs'
+import { openStore, temporaryModels } from './model-store.mjs'
 import { table } from './server.mjs'
 
 const kind = argv[2] ?? 'sdxl'
-const root = await mkdtemp(join(tmpdir(), 'easel-memory-'))
-await mkdir(join(root, 'checkpoints'))
+const { root, remove } = await temporaryModels('checkpoints')
 const { bytes } = await writeFullSizeCheckpoint(join(root, 'checkpoints', 'full.safetensors'), kind)
 
-const folders = createModelFolders(root)
-const runtime = await createRuntime({
-  wanted: 'cpu',
-  device: 0,
-  threads: 2,
-  maxBytes: 0,
-  maxBatch: 8,
-  probe: probeGraph(),
-})
-const services = createFamilyServices(runtime, folders, { warn: () => undefined })
-const { model, clip, vae } = await createModelStore(folders, await loadFamilies(), services).checkpoint(
-  'full.safetensors',
-)
+const store = await openStore(root)
+const { model, clip, vae } = await store.checkpoint('full.safetensors')
 
 const status = () => {
   const text = readFileSync('/proc/self/status', 'utf8')
@@ -55,7 +37,7 @@ await told('network, first step', step)
 await told('network, second step', step)
 await told('decoder', () => vae.decode(latents))
 await told('encoder', () => vae.encode(zeros([1, 512, 512, 3])))
-await rm(root, { recursive: true })
+await remove()
 const head = ['opened and used once', 'time', 'own memory', 'mapped from the file', 'largest resident size so far']
 const ratio = (status()('VmHWM') / bytes).toFixed(2)
 stdout.write(

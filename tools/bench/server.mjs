@@ -12,7 +12,7 @@ import { createInterface } from 'node:readline'
 export async function startServer(environment = {}) {
   const home = await mkdtemp(join(tmpdir(), 'easel-bench-'))
   const began = performance.now()
-  const child = spawn(process.execPath, ['dist/workload/main.js'], {
+  const child = spawn(process.execPath, [`${process.env.EASEL_DIST ?? 'dist'}/workload/main.js`], {
     env: {
       ...process.env,
       HOST: '127.0.0.1',
@@ -44,8 +44,11 @@ export async function startServer(environment = {}) {
     return { wall: performance.now() - from, body: Buffer.concat(parts) }
   }
   return {
+    url,
     listeningAfter,
     readyAfter,
+    /** The process ids of the server and its engines. */
+    processes: () => ({ main: child.pid, engines: childrenOf(child.pid) }),
     async draw(prompt) {
       const { body, wall } = await ask('POST', '/prompt', JSON.stringify({ prompt }))
       const answer = JSON.parse(body)

@@ -54,9 +54,17 @@ export async function placeFile(aside: string, folder: string, name: string, ove
         return true
       },
     )
-    if (!taken || (await hashOf(path).catch(() => '')) === hash) return candidate
+    if (!taken || (await hashAt(path)) === hash) return candidate
   }
   throw new WorkloadError('invalid-request', `there are too many files called ${name}`)
+}
+
+/** The hash of what has a name; undefined for a folder, and for a file that has gone meanwhile. */
+async function hashAt(path: string): Promise<string | undefined> {
+  return hashOf(path).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === 'EISDIR' || error.code === 'ENOENT') return undefined
+    throw error
+  })
 }
 
 async function hashOf(path: string): Promise<string> {

@@ -2,6 +2,7 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { z } from 'zod'
 import { messageOf, WorkloadError } from '../base/errors.ts'
+import { ifThere } from '../base/if-there.ts'
 
 const schedulerSchema = z.object({
   _class_name: z.string().default(''),
@@ -45,10 +46,9 @@ export const readTextActivation = async (folder: string, part: string): Promise<
   (await readConfig(join(folder, part, 'config.json'), textSchema))?.hidden_act
 
 async function readConfig<T>(path: string, schema: z.ZodType<T>): Promise<T | undefined> {
-  const text = await readFile(path, 'utf8').catch(() => undefined)
-  if (text === undefined) return undefined
   try {
-    return schema.parse(JSON.parse(text))
+    const text = await ifThere(readFile(path, 'utf8'))
+    return text === undefined ? undefined : schema.parse(JSON.parse(text))
   } catch (cause) {
     throw new WorkloadError('execution-failed', `${path} cannot be read: ${messageOf(cause)}`, { cause })
   }

@@ -1,6 +1,7 @@
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkloadError } from '../base/errors.ts'
+import { ifThere } from '../base/if-there.ts'
 import { openSafetensors, type SafetensorsFile } from './safetensors.ts'
 
 /** `<stem>.fp16-00001-of-00002.safetensors`: variant and shards may both be absent. */
@@ -18,8 +19,8 @@ interface Named {
 
 /**
  * The weights of one network in a folder of its own, in one file or in shards. Of several variants it takes `fp16`
- * first, as ComfyUI does, then the one without a name. Undefined when the folder has none in safetensors; throws
- * `execution-failed` when shards are missing.
+ * first, as ComfyUI does, then the one without a name. Undefined when there is no such folder or it has none in
+ * safetensors; throws `execution-failed` when shards are missing.
  */
 export async function openWeightFolder(folder: string): Promise<SafetensorsFile | undefined> {
   const found = await weightFiles(folder)
@@ -39,7 +40,7 @@ const rankOf = ({ stem, variant }: Named): number =>
   (usualStems.includes(stem) ? 0 : 10) + (['fp16', ''].indexOf(variant) + 1 || 3)
 
 async function weightFiles(folder: string): Promise<readonly Named[]> {
-  const names = await readdir(folder).catch(() => [])
+  const names = (await ifThere(readdir(folder))) ?? []
   return names.toSorted().flatMap((name) => {
     const { stem, variant = '', parts = '1' } = WEIGHTS.exec(name)?.groups ?? {}
     return stem === undefined ? [] : [{ name, stem, variant, parts: Number(parts) }]

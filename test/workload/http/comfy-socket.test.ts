@@ -15,6 +15,12 @@ const submit = async (prompt: unknown, client_id: string, more = {}) => {
   expect(response.status).toBe(200)
   return (await response.json()) as { prompt_id: string; number: number; node_errors: unknown }
 }
+/** Has `prompt` run for `me` → its id, when all was told. */
+const run = async (me: Listener, prompt: unknown) => {
+  const { prompt_id } = await submit(prompt, me.id)
+  await me.over(prompt_id)
+  return prompt_id
+}
 /** The events of a prompt without those that come or not depending on the clock. */
 const plot = ({ frames }: Listener) =>
   frames
@@ -26,8 +32,7 @@ it('tells a prompt from its queue to its end in the order and shapes of upstream
   const me = await listen(server)
   expect(me.frames).toEqual([{ type: 'status', data: { status: { exec_info: { queue_remaining: 0 } }, sid: me.id } }])
   const prompt = { ...saving(picture()), show: node('TestPreview', { images: ['image', 0] }) }
-  const { prompt_id } = await submit(prompt, me.id)
-  await me.over(prompt_id)
+  const prompt_id = await run(me, prompt)
   expect(plot(me)).toEqual([
     'status',
     'status',
@@ -77,8 +82,7 @@ it('tells a prompt from its queue to its end in the order and shapes of upstream
 
 it('tells steps while they happen', async () => {
   const me = await listen(server)
-  const { prompt_id } = await submit(saving(slow(3, 120)), me.id)
-  await me.over(prompt_id)
+  const prompt_id = await run(me, saving(slow(3, 120)))
   const steps = me.frames.filter(({ type }) => type === 'progress').map(({ data }) => data)
   expect(steps.at(-1)).toEqual({ value: 3, max: 3, prompt_id, node: 'image' })
   await me.close()
@@ -87,10 +91,9 @@ it('tells steps while they happen', async () => {
 it('tells what did not have to run in one event, and the outputs of cached nodes again', async () => {
   const me = await listen(server)
   const prompt = saving(picture())
-  await me.over((await submit(prompt, me.id)).prompt_id)
+  await run(me, prompt)
   me.frames.length = 0
-  const { prompt_id } = await submit(prompt, me.id)
-  await me.over(prompt_id)
+  await run(me, prompt)
   expect(plot(me)).toEqual([
     'status',
     'status',
