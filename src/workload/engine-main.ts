@@ -4,6 +4,7 @@ import { createLog } from './base/log.ts'
 import type { EngineConfig } from './config.ts'
 import { watchBlocking } from './engine/blocking.ts'
 import { aliveReporter } from './engine/channel.ts'
+import { createMeasureLine } from './engine/measure-line.ts'
 import { serveEngine } from './engine/server.ts'
 import { createModelStore, loadFamilies } from './families/support/model-store.ts'
 import { createFamilyServices } from './families/support/services.ts'
@@ -22,7 +23,7 @@ import { createModelFolders } from './weights/model-folders.ts'
 
 async function main(config: EngineConfig): Promise<void> {
   const log = createLog(config.logLevel, { process: 'engine', device: config.device })
-  const folders = createModelFolders(config.modelDir)
+  const folders = createModelFolders(config.modelDir, config.modelCacheDir)
   const blocking = watchBlocking(aliveReporter(), () => performance.now())
   const [registry, formats, families, runtime] = await Promise.all([
     loadCatalogue(folders.list, config.inputDir).then((catalogue) => loadNodes(catalogue, config.customNodesDir)),
@@ -36,6 +37,7 @@ async function main(config: EngineConfig): Promise<void> {
       maxBatch: config.maxBatch,
       probe: probeGraph(),
       onBlocking: blocking.onBlocking,
+      onMeasure: createMeasureLine(),
     }),
   ])
   const models = createModelStore(folders, families, createFamilyServices(runtime, folders, log))

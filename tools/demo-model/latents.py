@@ -52,6 +52,13 @@ def apply_map(features, matrix, mean):
     return torch.einsum("ij,bjhw->bihw", matrix, features - mean[None, :, None, None])
 
 
+def colours_of(matrix, mean):
+    """[5, 3] in float64: what one of each channel adds to red, green and blue in [-1, 1], and the colour of zero."""
+    factors = torch.zeros(4, 3, dtype=torch.float64)
+    factors[:3] = torch.linalg.inv(matrix[:3, :3].double()).T
+    return torch.cat([factors, mean[None, :3].double()])
+
+
 def main():
     """Cache the latents of the pool at 32x32 (256 px) and at 16x16 (the same scenes at 128 px)."""
     ap = argparse.ArgumentParser(description=__doc__)

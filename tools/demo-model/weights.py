@@ -2,6 +2,7 @@
 import os
 
 import torch
+from latents import colours_of, load_map
 from safetensors.torch import load_file, save_file
 
 PREFIX = {"unet": "model.diffusion_model.", "vae": "first_stage_model.", "text": "cond_stage_model.transformer.text_model."}
@@ -16,6 +17,12 @@ def load_parts(path):
 def save_parts(parts, path):
     """Write the three state dicts as one fp16 file, replacing an older file in one move."""
     out = {PREFIX[part] + k: v.to(torch.float16).contiguous() for part, state in parts.items() for k, v in state.items()}
+    return save_marked(out, path)
+
+
+def save_marked(out, path):
+    """Write tensors with the mark that says how the latents look; float64 keeps what lies behind it aligned."""
+    out = {**out, "latent_rgb": colours_of(*load_map())}
     temporary = path + ".part"
     save_file(out, temporary, metadata={"format": "pt"})
     os.chmod(temporary, 0o644)

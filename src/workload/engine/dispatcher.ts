@@ -3,7 +3,9 @@ import { type Engine, EngineLost, type RunWatch } from './host.ts'
 import type { EngineJob, EngineResult, Freeing } from './protocol.ts'
 
 export interface JobWatch extends RunWatch {
-  /** Those with lower numbers go first, and those without one before them. */
+  /** Those with larger ones go first; 0 when it is left out. */
+  readonly priority?: number
+  /** Among equals, those with lower numbers go first, and those without one before them. */
   readonly number?: number
   /** Called when the job leaves the queue: twice if it is tried again. */
   onStarted?(): void
@@ -45,8 +47,8 @@ interface Place {
 }
 
 /**
- * Lowest number first, then first come, first served, each job by the engine that runs fewest, at most `limit` an engine. `launch` starts
- * the engines, each of which calls `onState` when its state has changed.
+ * Largest priority first, then lowest number, then first come, first served, each job by the engine that runs fewest, at
+ * most `limit` an engine. `launch` starts the engines, each of which calls `onState` when its state has changed.
  */
 export function createEngines(limit: number, launch: (onState: () => void) => readonly Engine[]): Engines {
   let places: readonly Place[] = []
@@ -94,9 +96,7 @@ export function createEngines(limit: number, launch: (onState: () => void) => re
   }
   /** Suspects go first, in the order they were lost. */
   const enqueue = (task: Task): void => {
-    const behind = queue.findIndex((other) =>
-      task.suspect ? !other.suspect : !other.suspect && numberOf(other) > numberOf(task),
-    )
+    const behind = queue.findIndex((other) => (task.suspect ? !other.suspect : !other.suspect && isBefore(task, other)))
     queue.splice(behind < 0 ? queue.length : behind, 0, task)
   }
   const stateChanged = (): void => {
@@ -147,7 +147,12 @@ export function createEngines(limit: number, launch: (onState: () => void) => re
   return engines
 }
 
-const numberOf = ({ watch }: Task): number => watch.number ?? Number.NEGATIVE_INFINITY
+function isBefore({ watch: a }: Task, { watch: b }: Task): boolean {
+  const [first, second] = [a.priority ?? 0, b.priority ?? 0]
+  return first === second ? numberOf(a) < numberOf(b) : first > second
+}
+
+const numberOf = ({ number }: JobWatch): number => number ?? Number.NEGATIVE_INFINITY
 
 function newTask(job: EngineJob, watch: JobWatch): { readonly promise: Promise<EngineResult>; readonly task: Task } {
   let resolve!: Task['resolve']

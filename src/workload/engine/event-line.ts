@@ -10,13 +10,17 @@ interface OutputEvent {
   readonly kind: 'output'
   readonly node: string
   readonly output: NodeOutput
+  readonly took: number
 }
 
+/** Where the events of one run go. */
+export type EventLine = (event: ExecutionEvent | OutputEvent) => void
+
 /**
- * Where the events of one run go: they are sent at the end of the turn in which they happened, in one message, because
+ * The line of one run: its events are sent at the end of the turn in which they happened, in one message, because
  * a message costs more than what it says, and at most ten times a second for progress.
  */
-export function createEventLine(run: string): (event: ExecutionEvent | OutputEvent) => void {
+export function createEventLine(run: string): EventLine {
   let waiting: NodeEvent[] = []
   let progressed = 0
   const flush = (): void => {
@@ -30,6 +34,13 @@ export function createEventLine(run: string): (event: ExecutionEvent | OutputEve
       progressed = at
     }
     if (waiting.length === 0) queueMicrotask(flush)
-    waiting.push({ ...event, at })
+    waiting.push({ ...withoutSketch(event), at })
   }
+}
+
+/** Functions do not cross. */
+function withoutSketch(event: ExecutionEvent | OutputEvent): Omit<NodeEvent, 'at'> {
+  if (event.kind !== 'progress') return event
+  const { sketch: _, ...told } = event
+  return told
 }

@@ -1,8 +1,11 @@
 import { randomUUID } from 'node:crypto'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
+import type { NetworkMeasure } from '../base/network-measure.ts'
+import type { Audience } from './audience.ts'
+import { createPreviewing, type Previewing } from './previewing.ts'
 import { type EngineProcess, spawnEngine } from './process.ts'
-import type { EngineJob, EngineResult, Freeing, FromEngine, NodeEvent } from './protocol.ts'
+import type { EngineJob, EngineResult, Freeing, FromEngine, NodeEvent, Picture } from './protocol.ts'
 
 /** Ends at start in a row after which an engine counts as broken. It is still tried again. */
 const BROKEN_AFTER = 5
@@ -16,6 +19,8 @@ export class EngineLost extends Error {
 
 export interface RunWatch {
   readonly signal: AbortSignal
+  /** While somebody is there, events of the kind `preview` are made. */
+  readonly audience?: Audience
   onEvent?(event: NodeEvent): void
 }
 
@@ -45,18 +50,24 @@ export interface EngineOptions {
   /** A process that has work and is silent for longer is killed. */
   readonly stallMs: number
   readonly log: Log
+  /** A sketch as a JPEG. */
+  encodePreview(sketch: Picture): Promise<Uint8Array>
   /** Called when `state` has changed. */
   onState?(): void
+  /** Told what happens to networks; `lost` when the process is gone, and with it what it had open. */
+  onMeasure?(measure: NetworkMeasure | 'lost'): void
 }
 
 interface Pending {
   readonly onEvent: RunWatch['onEvent']
+  readonly previewing: Previewing
   resolve(result: EngineResult): void
   reject(error: Error): void
 }
 
 /** Starts an engine process and keeps one there: whatever ends it, another is started after a growing pause. */
-export function startEngine({ entry, config, stallMs, log, onState }: EngineOptions): Engine {
+export function startEngine(options: EngineOptions): Engine {
+  const { entry, config, stallMs, log, encodePreview, onState, onMeasure } = options
   const running = new Map<string, Pending>()
   let child: EngineProcess
   let state: EngineState = 'starting'
@@ -93,7 +104,10 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
     } else if (message.kind === 'events') {
       const onEvent = running.get(message.run)?.onEvent
       if (onEvent) message.events.forEach(onEvent)
-    } else if (message.kind === 'done') settle(message.run)?.resolve(message.result)
+    } else if (message.kind === 'measures') {
+      for (const measure of message.measures) onMeasure?.(measure)
+    } else if (message.kind === 'sketch') running.get(message.run)?.previewing.show(message.sketch)
+    else if (message.kind === 'done') settle(message.run)?.resolve(message.result)
     else if (message.kind === 'failed') {
       const { code, message: text, facts } = message.failure
       settle(message.run)?.reject(new WorkloadError(code, text, facts))
@@ -107,6 +121,7 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
     const lost = [...running.values()]
     running.clear()
     clearTimeout(watchdog)
+    onMeasure?.('lost')
     if (!closed) {
       log.error({ prompts: lost.length, failedStarts }, `the engine process ${how}; it is started again`)
       restart = setTimeout(start, pauseBefore(failedStarts))
@@ -129,20 +144,24 @@ export function startEngine({ entry, config, stallMs, log, onState }: EngineOpti
     get device() {
       return device
     },
-    async run(job, { signal, onEvent }) {
+    async run(job, { signal, audience, onEvent }) {
       signal.throwIfAborted()
       const run = randomUUID()
       const on = child
       const cancel = () => on.send({ kind: 'cancel', run })
+      const isWatched = () => audience?.present ?? false
+      const previewing = createPreviewing(encodePreview, log, (event) => running.get(run)?.onEvent?.(event))
+      const forget = audience?.onChange(() => on.send({ kind: 'watch', run, watched: isWatched() }))
       signal.addEventListener('abort', cancel)
       try {
         return await new Promise((resolve, reject) => {
-          running.set(run, { onEvent, resolve, reject })
-          on.send({ kind: 'run', run, job })
+          running.set(run, { onEvent, previewing, resolve, reject })
+          on.send({ kind: 'run', run, job, watched: isWatched() })
           if (running.size === 1) watch()
         })
       } finally {
         signal.removeEventListener('abort', cancel)
+        forget?.()
       }
     },
     free: (what) => child.send({ kind: 'free', ...what }),

@@ -20,7 +20,12 @@ export function createOutputKeeper(
   job: EngineJob,
   spool: OutputSpool,
   signal: AbortSignal,
-  onEvent: (event: { readonly kind: 'output'; readonly node: string; readonly output: NodeOutput }) => void,
+  onEvent: (event: {
+    readonly kind: 'output'
+    readonly node: string
+    readonly output: NodeOutput
+    readonly took: number
+  }) => void,
 ): OutputKeeper {
   const outputs = new Map<string, NodeOutput>()
   let time = 0
@@ -37,9 +42,10 @@ export function createOutputKeeper(
         texts: saved.flatMap(({ texts }) => texts),
         animated: saved.some(({ animated }) => animated),
       }
-      time += performance.now() - began
+      const took = performance.now() - began
+      time += took
       outputs.set(node, output)
-      onEvent({ kind: 'output', node, output })
+      onEvent({ kind: 'output', node, output, took })
     },
     kept: () => ({
       files: job.outputs.flatMap((node) => outputs.get(node)?.files.filter(isResult).map(plain) ?? []),

@@ -2,6 +2,7 @@ import type { ConvertOutput } from '../../contracts/convert-output.ts'
 import type { ProblemCode } from '../../contracts/problem.ts'
 import type { Prompt } from '../../contracts/prompt.ts'
 import type { ErrorFacts } from '../base/errors.ts'
+import type { NetworkMeasure } from '../base/network-measure.ts'
 
 /** One validated prompt and what becomes of its outputs. */
 export interface EngineJob {
@@ -25,14 +26,35 @@ export interface EngineJob {
 
 /** What happens to a node, at an epoch time in milliseconds. */
 export interface NodeEvent {
-  readonly kind: 'cached' | 'started' | 'finished' | 'progress' | 'output'
+  readonly kind: 'cached' | 'started' | 'finished' | 'progress' | 'preview' | 'output'
   readonly node: string
   readonly at: number
-  /** Of progress only. */
+  /** Of progress, and of the step that a preview shows. */
   readonly value?: number
   readonly max?: number
+  /** A JPEG of what the node has so far. It may come a moment after the node has finished. */
+  readonly preview?: Uint8Array
   /** Of an output, which comes once a run for each node that ends the prompt. */
   readonly output?: NodeOutput
+  /** Of an output: how long encoding it took, in milliseconds. */
+  readonly took?: number
+}
+
+/** 8-bit red, green and blue, row by row. */
+export interface Picture {
+  readonly data: Uint8Array
+  readonly width: number
+  readonly height: number
+  readonly channels: 3
+}
+
+/** What a node has so far, as small as its latents. */
+export interface Sketch {
+  readonly node: string
+  /** The step it shows, and of how many. */
+  readonly value: number
+  readonly max: number
+  readonly picture: Picture
 }
 
 /** What a node that ends a prompt shows. */
@@ -85,14 +107,21 @@ export interface Failure {
 
 /** Main process → engine process. */
 export type ToEngine =
-  | { readonly kind: 'run'; readonly run: string; readonly job: EngineJob }
+  | { readonly kind: 'run'; readonly run: string; readonly job: EngineJob; readonly watched: boolean }
+  /** Whether anybody looks at the run from now on. */
+  | { readonly kind: 'watch'; readonly run: string; readonly watched: boolean }
   | { readonly kind: 'cancel'; readonly run: string }
   | ({ readonly kind: 'free' } & Freeing)
 
-/** Engine process → main process. Names of files, never pixels. Each is also a sign of life. */
+/**
+ * Engine process → main process. Names of files, and no pixels but those of sketches: the main process encodes them,
+ * because here the next step would hold the thread before an encoder could say that it is done. Each is also a sign of life.
+ */
 export type FromEngine =
   | { readonly kind: 'ready'; readonly device: string }
   | { readonly kind: 'alive' }
+  | { readonly kind: 'measures'; readonly measures: readonly NetworkMeasure[] }
   | { readonly kind: 'events'; readonly run: string; readonly events: readonly NodeEvent[] }
+  | { readonly kind: 'sketch'; readonly run: string; readonly sketch: Sketch }
   | { readonly kind: 'done'; readonly run: string; readonly result: EngineResult }
   | { readonly kind: 'failed'; readonly run: string; readonly failure: Failure }

@@ -3,9 +3,10 @@ import type { ResultCache } from '../graph/cache.ts'
 import { execute } from '../graph/execute.ts'
 import type { NodeRegistry, RunContext } from '../graph/node.ts'
 import { aliveReporter, tellHost } from './channel.ts'
-import { createEventLine } from './event-line.ts'
+import { createEventLine, type EventLine } from './event-line.ts'
 import { createOutputKeeper, type OutputSpool } from './keep-outputs.ts'
 import type { EngineJob, EngineResult, Failure, Freeing, ToEngine } from './protocol.ts'
+import { createSketching, type Sketching } from './sketching.ts'
 
 /** How often a process that is not blocked says so. */
 const ALIVE_MS = 1000
@@ -27,13 +28,23 @@ export interface EngineServices<Context extends RunContext> {
 
 /** Runs the prompts that the main process sends, as many at once as it sends. Ends when the main process is gone. */
 export function serveEngine<Context extends RunContext>(services: EngineServices<Context>): void {
-  const running = new Map<string, AbortController>()
+  const running = new Map<string, { readonly cancel: AbortController; readonly sketching: Sketching }>()
 
-  const answer = async (run: string, job: EngineJob): Promise<void> => {
+  const answer = async (run: string, job: EngineJob, watched: boolean): Promise<void> => {
     const cancel = new AbortController()
-    running.set(run, cancel)
+    const sketching = createSketching(
+      watched,
+      (sketch) => tellHost({ kind: 'sketch', run, sketch }),
+      () => performance.now(),
+    )
+    running.set(run, { cancel, sketching })
     try {
-      tellHost({ kind: 'done', run, result: await runJob(run, job, cancel.signal, services) })
+      const line = createEventLine(run)
+      const onEvent: EventLine = (event) => {
+        line(event)
+        if (event.kind !== 'output') sketching.note(event)
+      }
+      tellHost({ kind: 'done', run, result: await runJob(job, onEvent, cancel.signal, services) })
     } catch (error) {
       tellHost({ kind: 'failed', run, failure: failureOf(error, cancel.signal) })
     } finally {
@@ -47,9 +58,13 @@ export function serveEngine<Context extends RunContext>(services: EngineServices
   }
 
   process.on('message', (message: ToEngine) => {
-    if (message.kind === 'cancel') running.get(message.run)?.abort()
+    if (message.kind === 'run') void answer(message.run, message.job, message.watched)
     else if (message.kind === 'free') void free(message)
-    else void answer(message.run, message.job)
+    else {
+      const job = running.get(message.run)
+      if (message.kind === 'cancel') job?.cancel.abort()
+      else if (job) job.sketching.wanted = message.watched
+    }
   })
   process.on('disconnect', () => process.exit())
   // A signal to the whole process group is the main process's to answer: it lets prompts finish, then disconnects.
@@ -59,14 +74,13 @@ export function serveEngine<Context extends RunContext>(services: EngineServices
 }
 
 async function runJob<Context extends RunContext>(
-  run: string,
   job: EngineJob,
+  onEvent: EventLine,
   signal: AbortSignal,
   { registry, cache, contextFor, spoolFor, blockedTime, freeMemory }: EngineServices<Context>,
 ): Promise<EngineResult> {
   const start = Date.now()
   const blocked = blockedTime()
-  const onEvent = createEventLine(run)
   const keeper = createOutputKeeper(job, spoolFor(job), signal, onEvent)
   await execute({
     prompt: job.prompt,

@@ -2,6 +2,7 @@ import { discreteSampling } from '../sampling/model-sampling.ts'
 import { createSd1TextEncoder } from './support/clip-text-encoder.ts'
 import type { Family } from './support/family.ts'
 import { createKlVae } from './support/kl-vae.ts'
+import { coloursIn } from './support/latent-colours.ts'
 import { sdModel } from './support/sd-model.ts'
 import { createUnetNetwork } from './support/unet-network.ts'
 import { knownInputs, unetStructure } from './support/unet-structure.ts'
@@ -17,12 +18,13 @@ export default {
     if (!unet || unet.temporal || unet.linearProjection || unet.vectorWidth !== undefined) return false
     return unet.contextWidth !== undefined && knownInputs.includes(unet.inChannels)
   },
-  open({ key, network, text: { l }, autoencoder }, services) {
+  async open({ key, network, text: { l }, autoencoder, marks }, services) {
     return {
       model: sdModel({
         network: createUnetNetwork({ key, view: network, headsOf: () => 8 }, services),
         sampling: discreteSampling({ prediction: 'eps' }),
         inChannels: unetStructure(network)!.inChannels,
+        colours: await coloursIn(marks),
       }),
       clip: l && createSd1TextEncoder({ key, view: l }, services),
       vae: autoencoder && createKlVae(key, autoencoder, services),

@@ -3,6 +3,7 @@ import { WorkloadError } from '../base/errors.ts'
 import { stackRows } from '../tensor/rows.ts'
 import { type Tensor, tensor } from '../tensor/tensor.ts'
 import type { LoadedImage } from './images.ts'
+import { isAnimation, pixelsIn } from './pixel-count.ts'
 import { openSharp } from './sharp.ts'
 
 /** The most pixels, over all frames, that a file may hold: looked up in its header before anything is decoded. */
@@ -43,13 +44,10 @@ export async function decodeChannel(bytes: Buffer, channel: 'alpha' | 'red' | 'g
 
 async function readHeader(bytes: Buffer): Promise<Metadata> {
   const header = await (await openSharp())(bytes, { limitInputPixels: false }).metadata()
-  const { width, height, pages = 1, format } = header
-  if (width * height * (isAnimation(header) || format === 'tiff' ? pages : 1) > MAX_PIXELS)
+  if (pixelsIn(header) > MAX_PIXELS)
     throw new WorkloadError('media-too-large', `an image may have ${MAX_PIXELS / 1e6} million pixels at most`)
   return header
 }
-
-const isAnimation = ({ format, pages = 1 }: Metadata) => (format === 'gif' || format === 'webp') && pages > 1
 
 async function decodePages(bytes: Buffer, header: Metadata): Promise<readonly Frame[]> {
   const first = await decodePage(bytes, header, 0)

@@ -29,9 +29,22 @@ export interface ModelSampling {
   removeNoise(sigma: number, x: Tensor): Tensor
 }
 
+/** Red, green and blue, -1 (dark) to 1 (bright). */
+export type Colour = readonly [red: number, green: number, blue: number]
+
+/** What latents in the network's scale look like, roughly: good enough to watch a picture grow. */
+export interface LatentColours {
+  /** What one of each channel adds to the colour of its cell. */
+  readonly factors: readonly Colour[]
+  /** The colour of a cell of noughts; grey unless given. */
+  readonly bias?: Colour
+}
+
 /** How a family's networks see latents: same axes, other scale. */
 export interface LatentFormat {
   readonly channels: number
+  /** Absent where nobody knows: such latents cannot be watched. */
+  readonly colours?: LatentColours | undefined
   /** Autoencoder's scale → network's scale. */
   processIn(latent: Tensor): Tensor
   /** Network's scale → autoencoder's scale. */

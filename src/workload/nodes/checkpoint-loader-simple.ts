@@ -1,5 +1,5 @@
 import { widget } from '../graph/node.ts'
-import { listed } from '../graph/widget.ts'
+import { fileOf } from '../graph/widget.ts'
 import { type Catalogue, CLIP, defineNode, MODEL, VAE } from './support/define.ts'
 
 export default ({ files }: Catalogue) =>
@@ -8,7 +8,7 @@ export default ({ files }: Catalogue) =>
     category: 'loaders',
     title: 'Checkpoint',
     description: 'Opens a checkpoint file: its diffusion model, its text encoder and its autoencoder.',
-    inputs: { ckpt_name: widget(listed(() => files('checkpoints'))) },
+    inputs: { ckpt_name: widget(fileOf('checkpoints', files)) },
     outputs: [MODEL, CLIP, VAE],
     fingerprint: ({ ckpt_name }, { models }) => models.version('checkpoints', String(ckpt_name)),
     async run({ ckpt_name }, { models }) {

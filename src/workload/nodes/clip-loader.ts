@@ -1,5 +1,5 @@
 import { optional, widget } from '../graph/node.ts'
-import { choice, listed } from '../graph/widget.ts'
+import { choice, fileOf } from '../graph/widget.ts'
 import { type Catalogue, CLIP, defineNode } from './support/define.ts'
 import { encoderDevice } from './support/encoder-device.ts'
 
@@ -12,7 +12,7 @@ export default ({ files }: Catalogue) =>
       'Opens a text encoder from a file of its own, for models of the given type: stable_diffusion is supported, with ' +
       'CLIP-L for Stable Diffusion 1, OpenCLIP-H for 2 and OpenCLIP-G for the SDXL refiner.',
     inputs: {
-      clip_name: widget(listed(() => files('text_encoders'))),
+      clip_name: widget(fileOf('text_encoders', files)),
       type: widget(
         choice([
           'stable_diffusion',

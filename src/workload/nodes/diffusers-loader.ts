@@ -1,5 +1,5 @@
 import { widget } from '../graph/node.ts'
-import { listed } from '../graph/widget.ts'
+import { fileOf } from '../graph/widget.ts'
 import { type Catalogue, CLIP, defineNode, MODEL, VAE } from './support/define.ts'
 
 export default ({ files }: Catalogue) =>
@@ -10,7 +10,7 @@ export default ({ files }: Catalogue) =>
     description:
       'Opens a model that is a folder in the layout of diffusers, with networks in safetensors or in ONNX: its ' +
       'diffusion model, its text encoder and its autoencoder.',
-    inputs: { model_path: widget(listed(() => files('diffusers'))) },
+    inputs: { model_path: widget(fileOf('diffusers', files)) },
     outputs: [MODEL, CLIP, VAE],
     fingerprint: ({ model_path }, { models }) => models.version('diffusers', String(model_path)),
     async run({ model_path }, { models }) {

@@ -1,5 +1,5 @@
 import { optional, widget } from '../graph/node.ts'
-import { choice, listed } from '../graph/widget.ts'
+import { choice, fileOf } from '../graph/widget.ts'
 import { type Catalogue, CLIP, defineNode } from './support/define.ts'
 import { encoderDevice } from './support/encoder-device.ts'
 
@@ -12,8 +12,8 @@ export default ({ files }: Catalogue) =>
       'Joins two text encoders from files of their own, for models of the given type: sdxl is supported, with CLIP-L ' +
       'and OpenCLIP-G in either order.',
     inputs: {
-      clip_name1: widget(listed(() => files('text_encoders'))),
-      clip_name2: widget(listed(() => files('text_encoders'))),
+      clip_name1: widget(fileOf('text_encoders', files)),
+      clip_name2: widget(fileOf('text_encoders', files)),
       type: widget(choice(['sdxl', 'sd3', 'flux', 'hunyuan_video', 'hidream', 'hunyuan_image'])),
       device: optional(widget(encoderDevice)),
     },

@@ -6,6 +6,7 @@ import { prepareNoise } from '../sampling/noise-source.ts'
 import { zeros } from '../tensor/tensor.ts'
 import { type Catalogue, defineNode, LATENT, MODEL } from './support/define.ts'
 import { samplerInputs } from './support/sampler-inputs.ts'
+import { tellSteps } from './support/tell-steps.ts'
 
 export default (catalogue: Catalogue) =>
   defineNode({
@@ -23,7 +24,7 @@ export default (catalogue: Catalogue) =>
       return_with_leftover_noise: widget(choice(['disable', 'enable'])),
     },
     outputs: [LATENT],
-    async run(inputs, { signal, progress }) {
+    async run(inputs, context) {
       const { model, positive, negative, cfg, steps, noise_seed } = inputs
       const latent = fittedLatent(model, inputs.latent_image)
       const sampler = catalogue.samplers.get(inputs.sampler_name)!
@@ -35,8 +36,8 @@ export default (catalogue: Catalogue) =>
       })
       const noise = inputs.add_noise === 'enable' ? prepareNoise(latent, noise_seed) : zeros(latent.samples.dims)
       const guider = createCfgGuider({ model, positive, negative, cfg })
-      const run = { guider, latent, noise, sampler, sigmas, seed: noise_seed, signal }
-      const { samples } = await sampleLatent({ ...run, onStep: progress })
+      const run = { guider, latent, noise, sampler, sigmas, seed: noise_seed, signal: context.signal }
+      const { samples } = await sampleLatent({ ...run, onStep: tellSteps(model, context) })
       return [{ ...latent, samples }]
     },
   })

@@ -5,6 +5,7 @@ import { createCfgGuider } from '../sampling/guidance.ts'
 import { prepareNoise } from '../sampling/noise-source.ts'
 import { type Catalogue, defineNode, LATENT, MODEL } from './support/define.ts'
 import { samplerInputs } from './support/sampler-inputs.ts'
+import { tellSteps } from './support/tell-steps.ts'
 
 export default (catalogue: Catalogue) =>
   defineNode({
@@ -19,7 +20,7 @@ export default (catalogue: Catalogue) =>
       denoise: widget(float({ default: 1, min: 0, max: 1, step: 0.01 })),
     },
     outputs: [LATENT],
-    async run(inputs, { signal, progress }) {
+    async run(inputs, context) {
       const { model, positive, negative, cfg, steps, denoise } = inputs
       const latent = fittedLatent(model, inputs.latent_image)
       const sampler = catalogue.samplers.get(inputs.sampler_name)!
@@ -27,8 +28,8 @@ export default (catalogue: Catalogue) =>
       const sigmas = scheduleFor({ scheduler, sampler, model: model.sampling, steps, denoise })
       const noise = prepareNoise(latent, inputs.seed)
       const guider = createCfgGuider({ model, positive, negative, cfg })
-      const run = { guider, latent, noise, sampler, sigmas, seed: inputs.seed, signal }
-      const { samples } = await sampleLatent({ ...run, onStep: progress })
+      const run = { guider, latent, noise, sampler, sigmas, seed: inputs.seed, signal: context.signal }
+      const { samples } = await sampleLatent({ ...run, onStep: tellSteps(model, context) })
       return [{ ...latent, samples }]
     },
   })

@@ -2,6 +2,7 @@ import { link, named } from '../graph/node.ts'
 import { fittedLatent, sampleLatent } from '../sampling/driver.ts'
 import { defineNode, GUIDER, LATENT, NOISE, SAMPLER, SIGMAS } from './support/define.ts'
 import { customSampler } from './support/sigma-inputs.ts'
+import { tellSteps } from './support/tell-steps.ts'
 
 export default defineNode({
   type: 'SamplerCustomAdvanced',
@@ -17,11 +18,11 @@ export default defineNode({
     latent_image: link(LATENT),
   },
   outputs: [named(LATENT, 'output'), named(LATENT, 'denoised_output')],
-  async run({ noise: source, guider, sampler, sigmas, latent_image }, { signal, progress }) {
+  async run({ noise: source, guider, sampler, sigmas, latent_image }, context) {
     const latent = fittedLatent(guider.model, latent_image)
     const noise = source.noiseFor(latent)
-    const run = { guider, latent, noise, sampler, sigmas, seed: source.seed, signal }
-    const { samples, denoised } = await sampleLatent({ ...run, onStep: progress })
+    const run = { guider, latent, noise, sampler, sigmas, seed: source.seed, signal: context.signal }
+    const { samples, denoised } = await sampleLatent({ ...run, onStep: tellSteps(guider.model, context) })
     return [
       { ...latent, samples },
       { ...latent, samples: denoised },

@@ -5,6 +5,7 @@ import { createCfgGuider } from '../sampling/guidance.ts'
 import { noNoise, prepareNoise } from '../sampling/noise-source.ts'
 import { CONDITIONING, defineNode, LATENT, MODEL, SAMPLER, SIGMAS } from './support/define.ts'
 import { cfgScale, customSampler } from './support/sigma-inputs.ts'
+import { tellSteps } from './support/tell-steps.ts'
 
 export default defineNode({
   type: 'SamplerCustom',
@@ -24,13 +25,13 @@ export default defineNode({
     latent_image: link(LATENT),
   },
   outputs: [named(LATENT, 'output'), named(LATENT, 'denoised_output')],
-  async run(inputs, { signal, progress }) {
+  async run(inputs, context) {
     const { model, positive, negative, cfg, sampler, sigmas, noise_seed } = inputs
     const latent = fittedLatent(model, inputs.latent_image)
     const noise = inputs.add_noise ? prepareNoise(latent, noise_seed) : noNoise.noiseFor(latent)
     const guider = createCfgGuider({ model, positive, negative, cfg })
-    const run = { guider, latent, noise, sampler, sigmas, seed: noise_seed, signal }
-    const { samples, denoised } = await sampleLatent({ ...run, onStep: progress })
+    const run = { guider, latent, noise, sampler, sigmas, seed: noise_seed, signal: context.signal }
+    const { samples, denoised } = await sampleLatent({ ...run, onStep: tellSteps(model, context) })
     return [
       { ...latent, samples },
       { ...latent, samples: denoised },

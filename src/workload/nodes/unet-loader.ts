@@ -1,5 +1,5 @@
 import { widget } from '../graph/node.ts'
-import { choice, listed } from '../graph/widget.ts'
+import { choice, fileOf } from '../graph/widget.ts'
 import { type Catalogue, defineNode, MODEL } from './support/define.ts'
 
 export default ({ files }: Catalogue) =>
@@ -11,7 +11,7 @@ export default ({ files }: Catalogue) =>
       'Opens a diffusion network from a file of its own. Its weights are used as they are stored: the types of ' +
       'weight_dtype that would round them to eight bits are refused.',
     inputs: {
-      unet_name: widget(listed(() => files('diffusion_models'))),
+      unet_name: widget(fileOf('diffusion_models', files)),
       weight_dtype: widget(choice(['default', 'fp8_e4m3fn', 'fp8_e4m3fn_fast', 'fp8_e5m2'])),
     },
     outputs: [MODEL],

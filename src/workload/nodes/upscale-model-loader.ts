@@ -1,5 +1,5 @@
 import { widget } from '../graph/node.ts'
-import { listed } from '../graph/widget.ts'
+import { fileOf } from '../graph/widget.ts'
 import { type Catalogue, defineNode, UPSCALE_MODEL } from './support/define.ts'
 
 export default ({ files }: Catalogue) =>
@@ -10,7 +10,7 @@ export default ({ files }: Catalogue) =>
     title: 'Enlarging Network',
     description: 'Opens a network that enlarges pictures: ESRGAN, Real-ESRGAN or its compact kind.',
     inputs: {
-      model_name: widget({ ...listed(() => files('upscale_models'), { multiselect: false }), named: true }),
+      model_name: widget({ ...fileOf('upscale_models', files, { multiselect: false }), named: true }),
     },
     outputs: [UPSCALE_MODEL],
     fingerprint: ({ model_name }, { models }) => models.version('upscale_models', String(model_name)),

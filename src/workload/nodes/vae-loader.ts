@@ -1,5 +1,5 @@
 import { widget } from '../graph/node.ts'
-import { listed } from '../graph/widget.ts'
+import { fileOf } from '../graph/widget.ts'
 import { type Catalogue, defineNode, VAE } from './support/define.ts'
 import { tinyFiles, tinyNames } from './support/tiny-autoencoders.ts'
 
@@ -12,7 +12,7 @@ export default ({ files }: Catalogue) =>
       'Opens an autoencoder from a file of its own, or a tiny one (TAESD) whose two halves lie in vae_approx.',
     inputs: {
       vae_name: widget(
-        listed(async () => [...(await files('vae')), ...tinyNames(await files('vae_approx')), 'pixel_space']),
+        fileOf('vae', async (own) => [...(await files(own)), ...tinyNames(await files('vae_approx')), 'pixel_space']),
       ),
     },
     outputs: [VAE],

@@ -1,3 +1,5 @@
+import type { NetworkMeasure } from '../base/network-measure.ts'
+import { rowsOf } from '../tensor/rows.ts'
 import { createBatchedSession } from './batching.ts'
 import { type FileSource, openOnnxSession, type SessionSource } from './onnx-session.ts'
 import { chooseProvider, type Provider, type ProviderChoice } from './provider.ts'
@@ -13,6 +15,8 @@ export interface RuntimeOptions extends ProviderChoice {
   readonly probe: Uint8Array
   /** Told before and after every call that blocks the thread. */
   onBlocking?(phase: 'begin' | 'end'): void
+  /** Told what happens to networks. */
+  onMeasure?(measure: NetworkMeasure): void
 }
 
 /** A graph that is built, or a file that is found, and opened when it is first run. */
@@ -23,6 +27,10 @@ export interface LazySource {
   readonly weightBytes: number
   /** A name for all sessions that are the same network changed in different ways: few of them stay open. */
   readonly variantOf?: string | undefined
+  /** The kind of model it belongs to, for counting. */
+  readonly family?: string
+  /** Whether a run of it is a step of a sampler. */
+  readonly isStep?: boolean
   build(): Promise<SessionSource | FileSource>
 }
 
@@ -54,20 +62,26 @@ export async function createRuntime(options: RuntimeOptions): Promise<Runtime> {
   return {
     provider,
     releaseIdle: residency.releaseIdle,
-    session({ key, weightBytes: bytes, variantOf, build }) {
+    session({ key, weightBytes: bytes, variantOf, family = 'other', isStep = false, build }) {
       const known = sessions.get(key)
       if (known) return known
       const open = async () => {
+        const began = performance.now()
         const source = await build()
-        return blocking(() => openOnnxSession(ort, source, provider))
+        const opened = await blocking(() => openOnnxSession(ort, source, provider))
+        options.onMeasure?.({ kind: 'opened', family, seconds: secondsSince(began), bytes })
+        const release = () => opened.release().then(() => options.onMeasure?.({ kind: 'released', family, bytes }))
+        return { ...opened, release }
       }
-      const session = createBatchedSession(
-        {
-          run: (feeds, shared) =>
-            residency.use({ key, bytes, variantOf }, open, (opened) => blocking(() => opened.run(feeds, shared))),
-        },
-        buckets,
-      )
+      const run: Session['run'] = (feeds, shared) =>
+        residency.use({ key, bytes, variantOf }, open, async (opened) => {
+          const began = performance.now()
+          const outputs = await blocking(() => opened.run(feeds, shared))
+          const rows = rowsOf(Object.values(feeds)[0]!)
+          if (isStep) options.onMeasure?.({ kind: 'stepped', family, seconds: secondsSince(began), rows })
+          return outputs
+        })
+      const session = createBatchedSession({ run }, buckets)
       sessions.set(key, session)
       return session
     },
@@ -82,3 +96,6 @@ function batchBuckets(provider: Provider['name'], maxBatch: number): readonly nu
   const sizes = Array.from({ length: maxBatch }, (_, i) => i + 1)
   return provider === 'cpu' ? sizes : sizes.filter((size) => Number.isInteger(Math.log2(size)) || size === maxBatch)
 }
+
+/** `began` is of `performance.now`. */
+const secondsSince = (began: number): number => (performance.now() - began) / 1000

@@ -18,9 +18,15 @@ export function standardisedLatents(
   }
 }
 
-/** Playground 2.5's latents (Li et al. 2024). */
-export const playgroundLatents = standardisedLatents(
-  [-1.6574, 1.886, -1.383, 2.5155],
-  [8.4927, 5.9022, 6.5498, 5.2299],
-  0.5,
-)
+/** Playground 2.5's latents (Li et al. 2024), in the colours of ComfyUI's previews. */
+export const playgroundLatents: LatentFormat = {
+  ...standardisedLatents([-1.6574, 1.886, -1.383, 2.5155], [8.4927, 5.9022, 6.5498, 5.2299], 0.5),
+  colours: {
+    factors: [
+      [0.392, 0.4054, 0.4549],
+      [-0.2634, -0.0196, 0.0653],
+      [0.0568, 0.1687, -0.0755],
+      [-0.3112, -0.2359, -0.2076],
+    ],
+  },
+}

@@ -158,6 +158,13 @@ describe('the configuration in a folder', () => {
   ])('is refused when it tells of training that is not known: %o', async (config, fault) => {
     await expect(model(scheduler(config))).rejects.toMatchObject({ message: expect.stringContaining(fault) })
   })
+
+  it.each([
+    ['is no JSON', { 'scheduler/scheduler_config.json': '{' }, 'scheduler_config.json cannot be read: Expected'],
+    ['cannot be opened', { 'vae/config.json/x': '' }, 'config.json cannot be read: EISDIR'],
+  ])('is refused when its file is there but %s', async (_what, files: Files, fault) => {
+    await expect(model(files)).rejects.toMatchObject({ message: expect.stringContaining(fault) })
+  })
 })
 
 it.each([

@@ -118,6 +118,41 @@ describe('latents', () => {
     expect(latent.processOut(latent.processIn(x)).data[0]).toBeCloseTo(1, 6)
   })
 
+  const published = {
+    sd: [0.3512, 0.2297, 0.3227],
+    sdxl: [0.3651, 0.4232, 0.4341],
+    playground: [0.392, 0.4054, 0.4549],
+  }
+  it.each([
+    ['SD 1.5', 'sd', {}],
+    ['SD 2.1', 'sd', {}],
+    ['SDXL base', 'sdxl', {}],
+    ['SDXL base', 'playground', { edm_mean: zeros([4]), edm_std: filled([4], 1) }],
+    ['SDXL refiner', 'sdxl', {}],
+  ] as const)('of %s can be watched in the colours of %s', async (kind, colours, marks) => {
+    const { latent } = await modelWith(kind, marks as Weights)
+    expect(latent.colours!.factors).toHaveLength(4)
+    expect(latent.colours!.factors[0]).toEqual(published[colours])
+  })
+
+  it('of a checkpoint with an autoencoder of its own have the colours that it says', async () => {
+    const latent_rgb = tensor(
+      [5, 3],
+      Float32Array.from({ length: 15 }, (_, i) => i),
+    )
+    const { latent } = await modelWith('SD 1.5', { latent_rgb })
+    expect(latent.colours).toEqual({
+      factors: [
+        [0, 1, 2],
+        [3, 4, 5],
+        [6, 7, 8],
+        [9, 10, 11],
+      ],
+      bias: [12, 13, 14],
+    })
+    await expect(modelWith('SD 1.5', { latent_rgb: zeros([4, 3]) })).rejects.toThrow('latent_rgb has the shape [4,3]')
+  })
+
   it("of Playground are standardised channel by channel to SDXL's deviation", async () => {
     const { latent } = await modelWith('SDXL base', { edm_mean: zeros([4]), edm_std: filled([4], 1) })
     const two = filled([2, 4, 1, 2], 1)

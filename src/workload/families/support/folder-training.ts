@@ -5,14 +5,17 @@ import { standardisedLatents } from '../../sampling/standardised-latents.ts'
 import type { AutoencoderConfig, SchedulerConfig } from '../../weights/diffusers-config.ts'
 import { scaledLatents } from './latent-format.ts'
 
-/** What the configuration files of a folder say of how its network was trained; what they leave out stays open. */
+/**
+ * What the configuration files of a folder say of how its network was trained; what they leave out stays open. Latents
+ * of the kind of `usual` may come in another scale and still have its colours.
+ */
 export function trainingIn(
   scheduler: SchedulerConfig | undefined,
   autoencoder: AutoencoderConfig | undefined,
-  channels: number,
+  usual: LatentFormat,
 ): Partial<Pick<DiffusionModel, 'sampling' | 'latent'>> {
   const sampling = scheduler && samplingOf(scheduler)
-  const latent = autoencoder && latentOf(autoencoder, channels)
+  const latent = autoencoder && latentOf(autoencoder, usual)
   return { ...(sampling && { sampling }), ...(latent && { latent }) }
 }
 
@@ -27,8 +30,9 @@ function samplingOf(config: SchedulerConfig): ModelSampling | undefined {
   return discreteSampling({ prediction: velocity ? 'v' : 'eps', zeroTerminalSnr: config.rescale_betas_zero_snr })
 }
 
-function latentOf(config: AutoencoderConfig, channels: number): LatentFormat | undefined {
+function latentOf(config: AutoencoderConfig, { channels, colours }: LatentFormat): LatentFormat | undefined {
   const { scaling_factor: factor, latents_mean: means, latents_std: deviations } = config
   if (!factor) return undefined
-  return means && deviations ? standardisedLatents(means, deviations, factor) : scaledLatents(channels, factor)
+  if (!means || !deviations) return scaledLatents(channels, factor, colours)
+  return { ...standardisedLatents(means, deviations, factor), colours }
 }

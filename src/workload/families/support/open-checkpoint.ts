@@ -4,6 +4,7 @@ import type { SafetensorsFile } from '../../weights/safetensors.ts'
 import { checkpointWeights } from './checkpoint-file.ts'
 import { describeFile, foreignKind } from './describe-file.ts'
 import type { CheckpointWeights, Family, FamilyServices } from './family.ts'
+import { inFamily } from './in-family.ts'
 
 /** A checkpoint in one file. Rejects with `execution-failed` when no family knows it. */
 export async function openCheckpoint(
@@ -14,7 +15,7 @@ export async function openCheckpoint(
 ): Promise<Checkpoint> {
   const weights = foreignKind(file) === undefined ? checkpointWeights(file) : undefined
   const family = weights && familyOf(weights, families)
-  if (family) return family.open(weights, services)
+  if (family) return family.open(weights, inFamily(services, family.name))
   throw unknownModel(file, name, families)
 }
 

@@ -1,6 +1,7 @@
-import { access, readdir } from 'node:fs/promises'
+import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkloadError } from '../../base/errors.ts'
+import { ifThere } from '../../base/if-there.ts'
 import type { Checkpoint } from '../../model/ports.ts'
 import { autoencoderView, clipTextView, networkView } from '../../weights/checkpoint-layout.ts'
 import { readAutoencoderConfig, readPipelineClass, readSchedulerConfig } from '../../weights/diffusers-config.ts'
@@ -8,6 +9,7 @@ import type { SafetensorsFile } from '../../weights/safetensors.ts'
 import { openWeightFolder } from '../../weights/weight-folder.ts'
 import type { CheckpointWeights, Family, FamilyServices, TextWeights } from './family.ts'
 import { trainingIn } from './folder-training.ts'
+import { inFamily } from './in-family.ts'
 import type { FolderModel } from './model-files.ts'
 import { familyOf, unknownModel } from './open-checkpoint.ts'
 import { openOnnxFolder } from './open-onnx-folder.ts'
@@ -25,15 +27,15 @@ export async function openDiffusersFolder(
   services: FamilyServices,
 ): Promise<Checkpoint> {
   const key = `${path} ${version}`
-  if (await isThere(join(path, 'unet', 'model.onnx'))) return openOnnxFolder({ path, key, name }, services)
+  if (await ifThere(stat(join(path, 'unet', 'model.onnx')))) return openOnnxFolder({ path, key, name }, services)
   const file = await openWeightFolder(join(path, 'unet'))
   if (!file) throw await withoutNetwork(path, name)
   const weights = await weightsIn(path, key, file)
   const family = weights && familyOf(weights, families)
   if (!family) throw unknownModel(file, name, families)
-  const checkpoint = await family.open(weights, services)
+  const checkpoint = await family.open(weights, inFamily(services, family.name))
   const configs = [await readSchedulerConfig(path), await readAutoencoderConfig(path, 'vae')] as const
-  return { ...checkpoint, model: { ...checkpoint.model, ...trainingIn(...configs, checkpoint.model.latent.channels) } }
+  return { ...checkpoint, model: { ...checkpoint.model, ...trainingIn(...configs, checkpoint.model.latent) } }
 }
 
 async function weightsIn(path: string, key: string, file: SafetensorsFile): Promise<CheckpointWeights | undefined> {
@@ -47,16 +49,10 @@ async function weightsIn(path: string, key: string, file: SafetensorsFile): Prom
   return { key, network, text, autoencoder: vae && autoencoderView(vae), marks: new Map() }
 }
 
-const isThere = (path: string): Promise<boolean> =>
-  access(path).then(
-    () => true,
-    () => false,
-  )
-
 /** The fault of a folder whose `unet` has nothing to open. */
 async function withoutNetwork(path: string, name: string): Promise<WorkloadError> {
   const kind = await readPipelineClass(path)
-  const found = await readdir(join(path, 'unet')).catch(() => [])
+  const found = (await ifThere(readdir(join(path, 'unet')))) ?? []
   const other = found.find((file) => /\.(bin|pt|ckpt|msgpack|h5)$/.test(file))
   return new WorkloadError(
     'execution-failed',

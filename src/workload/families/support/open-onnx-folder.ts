@@ -1,6 +1,7 @@
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkloadError } from '../../base/errors.ts'
+import { ifThere } from '../../base/if-there.ts'
 import type { Checkpoint, DiffusionModel, Network, TextEncoder, Vae } from '../../model/ports.ts'
 import type { Session } from '../../runtime/session.ts'
 import { discreteSampling } from '../../sampling/model-sampling.ts'
@@ -64,7 +65,7 @@ export async function openOnnxFolder(folder: OnnxFolder, services: FamilyService
   const scheduler = await readSchedulerConfig(folder.path)
   const autoencoder = await readAutoencoderConfig(folder.path, 'vae_decoder')
   return {
-    model: { ...model, ...trainingIn(scheduler, autoencoder, model.latent.channels) },
+    model: { ...model, ...trainingIn(scheduler, autoencoder, model.latent) },
     clip: textEncoderOf(kind, parts, folder.name, services),
     vae: vaeOf(parts, folder.name, model.latent.channels, autoencoder?.block_out_channels?.length ?? 4),
   }
@@ -78,14 +79,15 @@ async function sessionIn(
   once: readonly string[] = [],
 ): Promise<Session | undefined> {
   const folder = join(path, part)
-  const files = await readdir(folder).catch((): string[] => [])
-  if (!files.includes('model.onnx')) return undefined
+  const files = await ifThere(readdir(folder))
+  if (!files?.includes('model.onnx')) return undefined
   const sizes = await Promise.all(
     files.filter((file) => !file.endsWith('.json')).map(async (file) => (await stat(join(folder, file))).size),
   )
   const source = { name: `${name}/${part}`, path: join(folder, 'model.onnx'), ...(once.length > 0 && { once }) }
   return runtime.session({
     key: `${part} ${key}`,
+    isStep: part === 'unet',
     weightBytes: sizes.reduce((sum, size) => sum + size, 0),
     build: async () => source,
   })

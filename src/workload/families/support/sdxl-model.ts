@@ -1,5 +1,6 @@
 import type { ImageSize } from '../../model/conditioning.ts'
 import type { DiffusionModel, InputRequest, LatentFormat, ModelSampling, Network } from '../../model/ports.ts'
+import { sdxlColours } from './latent-colours.ts'
 import { scaledLatents } from './latent-format.ts'
 import { pictureInputs } from './picture-inputs.ts'
 import type { Describe } from './size-vector.ts'
@@ -23,7 +24,7 @@ export interface SdxlParts {
 
 /** SDXL (Podell et al. 2023) around `network`: beside the text it is told the sizes of the picture. */
 export function sdxlModel(parts: SdxlParts): DiffusionModel {
-  const { network, sampling, describe, latent = scaledLatents(4, 0.13025) } = parts
+  const { network, sampling, describe, latent = scaledLatents(4, 0.13025, sdxlColours) } = parts
   return {
     network,
     sampling,
@@ -43,7 +44,7 @@ export function sdxlModel(parts: SdxlParts): DiffusionModel {
 
 /** SDXL's refiner: it is told a beauty score in place of the size aimed at. */
 export function refinerModel({ network, sampling, describe }: SdxlParts): DiffusionModel {
-  const latent = scaledLatents(4, 0.13025)
+  const latent = scaledLatents(4, 0.13025, sdxlColours)
   return {
     network,
     sampling,

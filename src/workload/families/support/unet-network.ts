@@ -47,6 +47,7 @@ export function createUnetNetwork(
       services.runtime.session({
         key: `unet ${weights.key} ${variant}`,
         weightBytes,
+        isStep: true,
         variantOf: weights.variantOf && `unet ${weights.variantOf}`,
         build: () => {
           const changed = { control, alterations: alterations.map(unetAlteration) }

@@ -1,6 +1,8 @@
 import type { WebSocket } from 'ws'
+import { z } from 'zod'
 import { stringifyExact } from '../../base/json.ts'
 import { featureFlags } from './feature-flags.ts'
+import { describedFrame, type Preview, plainFrame } from './preview-frame.ts'
 
 type Data = Readonly<Record<string, unknown>>
 
@@ -22,8 +24,16 @@ export interface Clients {
   /** The same unless it is slow: then it does without, and `data` is not asked for. */
   sendIfFast(id: string | undefined, type: string, data: () => Data): void
   broadcast(type: string, data: Data): void
+  /** The same for a picture, in the form that the client asked for. */
+  sendPreview(id: string | undefined, preview: Preview): void
+  /** Whether the client `id` is there. */
+  has(id: string | undefined): boolean
+  /** Whether it is and has said that it knows previews. */
+  knowsPreviews(id: string | undefined): boolean
   /** Called with the id of each client that comes. */
   onConnected(listener: (id: string) => void): void
+  /** Called with the id of each client that has come, has said what it knows, or has gone. */
+  onPresence(listener: (id: string) => void): void
   /** Hangs up on everybody. */
   close(): void
 }
@@ -32,9 +42,17 @@ export function createClients(maxUploadBytes: number): Clients {
   const sockets = new Map<string, WebSocket>()
   /** Also those whose place another connection has taken. */
   const open = new Set<WebSocket>()
-  const listeners: ((id: string) => void)[] = []
+  /** Those that want to be told what a preview is of. */
+  const described = new WeakSet<WebSocket>()
+  const arrivals: ((id: string) => void)[] = []
+  const changes: ((id: string) => void)[] = []
+  const tellChange = (id: string) => {
+    for (const listener of changes) listener(id)
+  }
 
-  const write = (socket: WebSocket | undefined, text: string): void => {
+  const find = (id: string | undefined) => (id === undefined ? undefined : sockets.get(id))
+  const isFast = (socket: WebSocket | undefined) => socket !== undefined && socket.bufferedAmount < SLOW_BYTES
+  const write = (socket: WebSocket | undefined, text: string | Buffer): void => {
     if (!socket || socket.readyState !== socket.OPEN) return
     if (socket.bufferedAmount > STUCK_BYTES) socket.terminate()
     else socket.send(text, () => undefined) // a connection that breaks is reported by its end
@@ -58,26 +76,42 @@ export function createClients(maxUploadBytes: number): Clients {
       socket.once('close', () => {
         clearInterval(ping)
         open.delete(socket)
-        if (sockets.get(id) === socket) sockets.delete(id)
+        if (sockets.get(id) !== socket) return
+        sockets.delete(id)
+        tellChange(id)
       })
       socket.once('message', (data, isBinary) => {
-        if (!isBinary && asksForFeatures(String(data)))
-          write(socket, frame('feature_flags', featureFlags(maxUploadBytes)))
+        const wanted = isBinary ? undefined : featuresIn(String(data))
+        if (!wanted) return
+        if (wanted.supports_preview_metadata === true) described.add(socket)
+        tellChange(id)
+        write(socket, frame('feature_flags', featureFlags(maxUploadBytes)))
       })
-      for (const listener of listeners) listener(id)
+      for (const listener of arrivals) listener(id)
+      tellChange(id)
     },
     send(id, type, data) {
       if (id !== undefined && sockets.has(id)) write(sockets.get(id), frame(type, data))
     },
     sendIfFast(id, type, data) {
-      const socket = id === undefined ? undefined : sockets.get(id)
-      if (socket && socket.bufferedAmount < SLOW_BYTES) write(socket, frame(type, data()))
+      const socket = find(id)
+      if (isFast(socket)) write(socket, frame(type, data()))
+    },
+    sendPreview(id, preview) {
+      const socket = find(id)
+      if (socket && isFast(socket)) write(socket, described.has(socket) ? describedFrame(preview) : plainFrame(preview))
+    },
+    has: (id) => find(id) !== undefined,
+    knowsPreviews(id) {
+      const socket = find(id)
+      return socket !== undefined && described.has(socket)
     },
     broadcast(type, data) {
       const text = frame(type, data)
       for (const socket of sockets.values()) write(socket, text)
     },
-    onConnected: (listener) => void listeners.push(listener),
+    onConnected: (listener) => void arrivals.push(listener),
+    onPresence: (listener) => void changes.push(listener),
     close() {
       for (const socket of open) {
         socket.close(GOING_AWAY, 'the server is shutting down')
@@ -87,12 +121,13 @@ export function createClients(maxUploadBytes: number): Clients {
   }
 }
 
-/** Whether a client's first message is its half of the handshake. */
-function asksForFeatures(text: string): boolean {
+const handshake = z.object({ type: z.literal('feature_flags'), data: z.record(z.string(), z.unknown()).catch({}) })
+
+/** What a client says it can do, if its first message is its half of the handshake. */
+function featuresIn(text: string): Data | undefined {
   try {
-    const message: unknown = JSON.parse(text)
-    return typeof message === 'object' && message !== null && 'type' in message && message.type === 'feature_flags'
+    return handshake.safeParse(JSON.parse(text)).data?.data
   } catch {
-    return false
+    return undefined // no JSON, so no handshake: what clients may say beside it is nobody's concern, as upstream
   }
 }

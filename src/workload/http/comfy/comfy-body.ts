@@ -14,7 +14,8 @@ export interface ComfyBody {
 }
 
 const number = z.union([z.number(), z.string().trim().min(1).pipe(z.coerce.number())])
-const envelopeSchema = z.object({
+/** What such a body says beside the prompt. */
+export const envelopeSchema = z.object({
   client_id: z.string().max(256).nullish(),
   number: number.nullish(),
   front: z.unknown().optional(),

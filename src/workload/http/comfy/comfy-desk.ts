@@ -1,6 +1,7 @@
+import { createRunStory, type RunStory, type StorySink } from '../../jobs/run-story.ts'
 import { type JobWatcher, nobody, type WatchedJob } from '../../jobs/watchers.ts'
+import { createAttendance } from './attendance.ts'
 import type { Clients } from './clients.ts'
-import { createRunStory, type RunStory, type StorySink } from './run-story.ts'
 
 /** More entries of history than upstream keeps are of no use to its clients. */
 const MOST_ENTRIES = 10_000
@@ -24,6 +25,7 @@ export function createComfyDesk(clients: Clients, now: () => number): ComfyDesk 
   /** In the order in which they came, and once they have ended, in that of their ends. */
   const stories = new Map<WatchedJob, RunStory>()
   const at = (stage: RunStory['stage']) => [...stories.values()].filter((story) => story.stage === stage)
+  const attendance = createAttendance(clients)
   const tellStatus = (): void => clients.broadcast('status', { status: statusOf(desk.remaining) })
 
   const desk: ComfyDesk = {
@@ -52,16 +54,23 @@ export function createComfyDesk(clients: Clients, now: () => number): ComfyDesk 
           broadcast: clients.broadcast,
         }
         stories.set(job, createRunStory(job, valid, sink, now))
+        attendance.begin(job)
         tellStatus()
       },
       started(job) {
         tellStatus()
         stories.get(job)?.started()
       },
-      event: (job, event) => stories.get(job)?.event(event),
+      event(job, event) {
+        const { kind, node, preview } = event
+        if (kind !== 'preview') stories.get(job)?.event(event)
+        else if (preview && attendance.looks(job))
+          clients.sendPreview(job.submission?.clientId, { prompt: job.id, node, jpeg: preview })
+      },
       ended(job, error) {
         const story = stories.get(job)
         if (!story) return
+        attendance.end(job)
         const waited = story.stage === 'pending'
         story.ended(error)
         stories.delete(job)

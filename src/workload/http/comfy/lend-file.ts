@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { WorkloadError } from '../../base/errors.ts'
-import type { Jobs } from '../../jobs/create-jobs.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import type { FileName, FoundFile, PictureFiles } from '../../jobs/picture-files.ts'
 
 const kind = z.enum(['input', 'output', 'temp'])

@@ -34,7 +34,10 @@ import {
 /** What a user's node file may export as a function of, so that it needs to import nothing of ours. */
 export interface CustomNodeApi {
   readonly sockets: Readonly<Record<string, Socket<unknown>>>
-  readonly widgets: Pick<typeof widgets, 'int' | 'float' | 'string' | 'boolean' | 'seed' | 'choice' | 'listed'>
+  readonly widgets: Pick<
+    typeof widgets,
+    'int' | 'float' | 'string' | 'boolean' | 'seed' | 'choice' | 'listed' | 'fileOf'
+  >
   readonly socket: typeof socket
   readonly link: typeof link
   readonly widget: typeof widget
@@ -46,7 +49,7 @@ export interface CustomNodeApi {
   readonly catalogue: Catalogue
 }
 
-const { int, float, string, boolean, seed, choice, listed } = widgets
+const { int, float, string, boolean, seed, choice, listed, fileOf } = widgets
 const literals = { INT: int, FLOAT: float, STRING: string, BOOLEAN: boolean, SEED: seed }
 
 /**
@@ -76,7 +79,7 @@ export function customNode(exported: unknown, catalogue: Catalogue): Node<NodeCo
 
 const apiOf = (catalogue: Catalogue): CustomNodeApi => ({
   sockets: { MODEL, CLIP, VAE, CONDITIONING, LATENT, IMAGE, MASK },
-  widgets: { int, float, string, boolean, seed, choice, listed },
+  widgets: { int, float, string, boolean, seed, choice, listed, fileOf },
   socket,
   link,
   widget,

@@ -1,11 +1,11 @@
 import { widget } from '../../graph/node.ts'
-import { float, listed } from '../../graph/widget.ts'
+import { fileOf, float } from '../../graph/widget.ts'
 import type { WeightPatch } from '../../model/patches.ts'
 import type { DiffusionModel } from '../../model/ports.ts'
 import type { Catalogue } from './define.ts'
 
 /** The choice of a LoRA file. */
-export const loraName = ({ files }: Catalogue) => widget(listed(() => files('loras')))
+export const loraName = ({ files }: Catalogue) => widget(fileOf('loras', files))
 
 /** How strongly a LoRA counts; negative turns what it does around. */
 export const loraStrength = () => widget(float({ default: 1, min: -100, max: 100, step: 0.01 }))
