@@ -14,11 +14,11 @@ const flag = z.boolean('must be true or false').optional()
 const subsampling = oneOf(['4:2:0', '4:4:4']).optional()
 
 const jpegOptionsSchema = z.object({
-  quality: whole(1, 100),
+  quality: whole(1, 100).meta({ description: 'Default 80.' }),
   progressive: flag,
-  chromaSubsampling: subsampling,
-  optimizeCoding: flag,
-  mozjpeg: flag,
+  chromaSubsampling: subsampling.meta({ description: 'Default `4:2:0`.' }),
+  optimizeCoding: flag.meta({ description: 'Default true.' }),
+  mozjpeg: flag.meta({ description: 'Turns on what makes files smaller, at the price of time.' }),
   trellisQuantisation: flag,
   overshootDeringing: flag,
   optimizeScans: flag,
@@ -26,15 +26,17 @@ const jpegOptionsSchema = z.object({
 })
 
 const webpOptionsSchema = z.object({
-  quality: whole(1, 100),
-  alphaQuality: whole(0, 100),
+  quality: whole(1, 100).meta({ description: 'Default 80.' }),
+  alphaQuality: whole(0, 100).meta({ description: 'Default 100.' }),
   lossless: flag,
   nearLossless: flag,
   smartSubsample: flag,
   smartDeblock: flag,
   exact: flag,
-  preset: oneOf(['default', 'photo', 'picture', 'drawing', 'icon', 'text']).optional(),
-  effort: whole(0, 6),
+  preset: oneOf(['default', 'photo', 'picture', 'drawing', 'icon', 'text'])
+    .optional()
+    .meta({ description: 'Default `default`.' }),
+  effort: whole(0, 6).meta({ description: 'Default 4; 6 is slowest.' }),
   minSize: flag,
   mixed: flag,
   /** Every format takes it; only JPEG and PNG have it. */
@@ -43,23 +45,26 @@ const webpOptionsSchema = z.object({
 
 const pngOptionsSchema = z.object({
   progressive: flag,
-  compressionLevel: whole(0, 9),
+  compressionLevel: whole(0, 9).meta({ description: 'Default 6.' }),
   adaptiveFiltering: flag,
-  palette: flag,
+  palette: flag.meta({ description: 'Makes an indexed image.' }),
   /** This and the next three say how a palette is made, and nothing without `palette: true`. */
-  quality: whole(0, 100),
-  effort: whole(1, 10),
-  colours: whole(2, 256),
-  dither: share,
+  quality: whole(0, 100).meta({ description: 'Only with `palette`; default 100.' }),
+  effort: whole(1, 10).meta({ description: 'Only with `palette`; default 7.' }),
+  colours: whole(2, 256).meta({ description: 'Only with `palette`; default 256.' }),
+  dither: share.meta({ description: 'Only with `palette`; default 1.' }),
 })
 
 const avifOptionsSchema = z.object({
-  quality: whole(1, 100),
+  quality: whole(1, 100).meta({ description: 'Default 50.' }),
   lossless: flag,
-  effort: whole(0, 9),
-  chromaSubsampling: subsampling,
-  bitdepth: z.union([z.literal(8), z.literal(10), z.literal(12)], 'must be 8, 10 or 12').optional(),
-  tune: oneOf(['auto', 'iq', 'psnr', 'ssim']).optional(),
+  effort: whole(0, 9).meta({ description: 'Default 4; 9 is slowest.' }),
+  chromaSubsampling: subsampling.meta({ description: 'Default `4:4:4`.' }),
+  bitdepth: z
+    .union([z.literal(8), z.literal(10), z.literal(12)], 'must be 8, 10 or 12')
+    .optional()
+    .meta({ description: 'Default 8.' }),
+  tune: oneOf(['auto', 'iq', 'psnr', 'ssim']).optional().meta({ description: 'Default `auto`.' }),
   /** Every format takes it; only JPEG and PNG have it. */
   progressive: flag,
 })
@@ -78,16 +83,18 @@ const names = Object.keys(optionsSchemas)
  * In which format a prompt's images come back. Nothing is filled in: the encoder must see only what the client sent,
  * because its options undo each other when all are given. What the format has no use for is dropped.
  */
-export const convertOutputSchema = z.discriminatedUnion(
-  'format',
-  [
-    z.object({ format: z.literal('png'), options: optionsSchemas.png.optional() }),
-    z.object({ format: z.enum(['jpeg', 'jpg']), options: optionsSchemas.jpeg.optional() }),
-    z.object({ format: z.literal('webp'), options: optionsSchemas.webp.optional() }),
-    z.object({ format: z.literal('avif'), options: optionsSchemas.avif.optional() }),
-  ],
-  { error: ({ code }) => (code === 'invalid_union' ? `must be one of ${names.join(', ')}` : undefined) },
-)
+export const convertOutputSchema = z
+  .discriminatedUnion(
+    'format',
+    [
+      z.object({ format: z.literal('png'), options: optionsSchemas.png.optional() }),
+      z.object({ format: z.enum(['jpeg', 'jpg']), options: optionsSchemas.jpeg.optional() }),
+      z.object({ format: z.literal('webp'), options: optionsSchemas.webp.optional() }),
+      z.object({ format: z.literal('avif'), options: optionsSchemas.avif.optional() }),
+    ],
+    { error: ({ code }) => (code === 'invalid_union' ? `must be one of ${names.join(', ')}` : undefined) },
+  )
+  .meta({ id: 'ConvertOutput', description: 'The format of the files; without it, the PNG as saved.' })
 
 /** The keys of `convert_output.options` that change nothing in the format asked for: what a warning should name. */
 export function ignoredOptions(raw: unknown): readonly string[] {

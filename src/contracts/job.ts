@@ -15,28 +15,50 @@ export const jobProgressSchema = z.object({
   nodes_total: z.number(),
 })
 
+/** How the delivery of a job's result to one place goes. Times are ISO 8601. */
+export const deliverySchema = z
+  .object({
+    kind: z.string().meta({ description: 'The field of the request that asked for it.', example: 'webhook_v2' }),
+    status: z.enum(['pending', 'delivered', 'failed']),
+    attempts: z.number().int(),
+    next_attempt_time: z.string().optional(),
+    last_error: z.string().optional(),
+  })
+  .meta({ id: 'Delivery', description: 'How the delivery to one place goes. Times are ISO 8601.' })
+
 /** What `GET /jobs/{id}` tells; the members of an answer are there once it has succeeded. Times are ISO 8601. */
-export const jobRecordSchema = z.looseObject({
-  id: z.string(),
-  /** Counts the runs of this id, from 1. */
-  run: z.number().int().min(1),
-  status: jobStatusSchema,
-  create_time: z.string(),
-  update_time: z.string(),
-  start_time: z.string().optional(),
-  finish_time: z.string().optional(),
-  /** 0 is next; only while pending. */
-  queue_position: z.number().int().optional(),
-  progress: jobProgressSchema.optional(),
-  prompt: promptSchema.optional(),
-  /** Where each output can be read, or was uploaded to. */
-  images: z.array(z.string()).optional(),
-  filenames: z.array(z.string()).optional(),
-  stats: statsSchema.optional(),
-  warnings: z.array(z.string()).optional(),
-  error: problemSchema.optional(),
-})
+export const jobRecordSchema = z
+  .looseObject({
+    id: z.string(),
+    run: z.number().int().min(1).meta({ description: 'Counts the runs of this id, from 1.' }),
+    status: jobStatusSchema,
+    create_time: z.string(),
+    update_time: z.string(),
+    start_time: z.string().optional(),
+    finish_time: z.string().optional(),
+    queue_position: z.number().int().optional().meta({ description: '0 is next; only while pending.' }),
+    progress: jobProgressSchema.optional(),
+    delivery: z
+      .array(deliverySchema)
+      .optional()
+      .meta({ description: 'One for each place the result goes to beside the answer.' }),
+    outputs: z
+      .array(z.string())
+      .optional()
+      .meta({ description: 'Paths of the outputs that can be read here, in order.' }),
+    prompt: promptSchema.optional(),
+    images: z.array(z.string()).optional().meta({ description: 'As in the answer of `POST /prompt`.' }),
+    filenames: z.array(z.string()).optional(),
+    stats: statsSchema.optional(),
+    warnings: z.array(z.string()).optional(),
+    error: problemSchema.optional(),
+  })
+  .meta({
+    id: 'Job',
+    description: 'A job; the members of an answer are there once it has succeeded. Times are ISO 8601.',
+  })
 
 export type JobStatus = z.infer<typeof jobStatusSchema>
 export type JobProgress = z.infer<typeof jobProgressSchema>
+export type DeliveryRecord = z.infer<typeof deliverySchema>
 export type JobRecord = z.infer<typeof jobRecordSchema>

@@ -1,4 +1,5 @@
 import { createByteLru } from '../base/byte-lru.ts'
+import type { RunContext } from './node.ts'
 
 /** What a node gave in all its calls. */
 export interface Outcome {
@@ -7,7 +8,7 @@ export interface Outcome {
   readonly artifacts: readonly unknown[]
 }
 
-export type Progress = (value: number, max: number) => void
+export type Progress = RunContext['progress']
 export type Compute = (signal: AbortSignal, progress: Progress) => Promise<Outcome>
 
 /** Results of nodes, shared by all prompts. */
@@ -59,8 +60,8 @@ export function createResultCache({
   const launch = async (key: string | undefined, { abort, waiters, owner }: Flight, compute: Compute) => {
     const land = () => key !== undefined && !abort.signal.aborted && flights.delete(key)
     try {
-      const result = await compute(abort.signal, (value, max) => {
-        for (const { onProgress } of waiters) onProgress(value, max)
+      const result = await compute(abort.signal, (value, max, sketch) => {
+        for (const { onProgress } of waiters) onProgress(value, max, sketch)
       })
       if (land()) kept.set(key!, result, bytesOf(result, sizeOf))
       for (const waiter of waiters) waiter.resolve(result)

@@ -14,7 +14,14 @@ export type ExecutionEvent =
   | { readonly kind: 'cached'; readonly node: string }
   | { readonly kind: 'started'; readonly node: string }
   | { readonly kind: 'finished'; readonly node: string }
-  | { readonly kind: 'progress'; readonly node: string; readonly value: number; readonly max: number }
+  | {
+      readonly kind: 'progress'
+      readonly node: string
+      readonly value: number
+      readonly max: number
+      /** Makes what the node has so far visible; to be called at once or not at all. */
+      readonly sketch?: (() => unknown) | undefined
+    }
 
 /** What an output node handed to the host. */
 export interface Emitted {
@@ -75,7 +82,7 @@ export async function execute<Context extends RunContext>(execution: Execution<C
         signal,
         async (shared, progress) =>
           runNode(node, flowsInto(node, inputs, slotOf, hidden), contextFor({ signal: shared, progress })),
-        (value, max) => onEvent({ kind: 'progress', node: id, value, max }),
+        (value, max, sketch) => onEvent({ kind: 'progress', node: id, value, max, sketch }),
       )
     const { result } = await resolve().catch(async (error: unknown) => {
       if (!freeMemory || signal.aborted || !isOutOfMemory(error)) throw error

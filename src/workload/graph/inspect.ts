@@ -63,13 +63,14 @@ interface Visit<Context, Check> {
 
 /**
  * An inspector of one prompt, whose nodes are `nodes`; `missing` holds the fault of each that is of no known class. It
- * walks without recursion: prompts may be thousands deep.
+ * walks without recursion: prompts may be thousands deep. `assumed` are names of files that will be there.
  */
 export function createInspector<Context, Check>(
   nodes: ReadonlyMap<string, PromptNode>,
   registry: NodeRegistry<Context, Check>,
   host: Check,
   missing: ReadonlyMap<string, NodeFault>,
+  assumed: ReadonlySet<string>,
 ): Inspector {
   type Step = Visit<Context, Check>
   const choicesOf = rememberChoices()
@@ -150,7 +151,7 @@ export function createInspector<Context, Check>(
       if (value.length === 2) await follow(visit, name, input, value)
       else faults.push({ fault: badLinkedInput(name, await configOf(input, choicesOf), value), input: name })
     } else if (value !== null || input.kind === 'widget' || !optional) {
-      const trusted = node.validate?.names.includes(name) ?? false
+      const trusted = (node.validate?.names.includes(name) ?? false) || namesFile(input, value, assumed)
       const reading = await readLiteral(name, input, value, trusted, choicesOf)
       taken[name] = isLink(reading.value) ? value : reading.value // still wrapped, it cannot be taken for a link
       if (reading.fault) faults.push({ fault: reading.fault, input: name })
@@ -199,5 +200,8 @@ export function createInspector<Context, Check>(
     },
   }
 }
+
+const namesFile = (input: Declared, value: unknown, files: ReadonlySet<string>): boolean =>
+  input.kind === 'widget' && input.widget.folder !== undefined && typeof value === 'string' && files.has(value)
 
 const widest = (a: Loop | undefined, b: Loop): Loop => (a && a.depth <= b.depth ? a : b)

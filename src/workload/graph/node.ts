@@ -82,8 +82,11 @@ export type OutputValues<O extends Wires> = { readonly [K in keyof O]: Flows<O[K
 /** What running a graph gives every node; the host adds its own services. */
 export interface RunContext {
   readonly signal: AbortSignal
-  /** Tells how far this node is, e.g. after each sampler step. */
-  progress(value: number, max: number): void
+  /**
+   * Tells how far this node is, e.g. after each sampler step. `sketch` makes what it has so far visible for the host; it
+   * is called at once and only if somebody looks.
+   */
+  progress(value: number, max: number, sketch?: () => unknown): void
 }
 
 /** The results of a node that ends a prompt: what it hands to the host for the client, beside its output values. */

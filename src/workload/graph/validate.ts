@@ -26,7 +26,7 @@ const MAX_DEPENDENTS = 100
  * run are dropped. Throws `no-output-node` if there is none, and `invalid-graph` with all faults of all nodes if none
  * can run or a node is of no known class: then nothing runs. `host` is what nodes may ask while they are checked;
  * `absent` says why classes are not in the registry that a client may expect there; with `targets` no other outputs
- * count.
+ * count; names in `assumed` are files, whatever the choices say.
  */
 export async function validate<Context, Check>(
   prompt: Prompt,
@@ -34,6 +34,7 @@ export async function validate<Context, Check>(
   host: Check,
   absent: ReadonlyMap<string, string> = new Map(),
   targets?: readonly string[],
+  assumed: ReadonlySet<string> = new Set(),
 ): Promise<Validated> {
   const nodes = new Map(Object.entries(prompt))
   if (nodes.size > MAX_NODES) {
@@ -53,7 +54,7 @@ export async function validate<Context, Check>(
     throw new WorkloadError('no-output-node', fault.message, { graphFault: fault, location: 'prompt' })
   }
 
-  const { inspect, inspected } = createInspector(nodes, registry, host, missing)
+  const { inspect, inspected } = createInspector(nodes, registry, host, missing, assumed)
   const good: string[] = []
   const failed: string[] = []
   /** Node → how many outputs had failed before it was found faulty. */

@@ -11,6 +11,8 @@ export interface Widget<T> {
   readonly options: WidgetOptions
   /** The choices of a COMBO at this moment (files come and go). */
   readonly choices?: () => Promise<readonly Choice[]>
+  /** The folder whose files the choices name; a host may bring files there that a prompt names otherwise, e.g. by URL. */
+  readonly folder?: string
   /** True for combos that upstream declares with the word COMBO instead of the list itself. */
   readonly named?: boolean
   /** Turns the coerced literal into what the node gets. */
@@ -63,3 +65,10 @@ export const listed = (list: () => Promise<readonly string[]>, options: WidgetOp
   choices: list,
   read: String,
 })
+
+/** One of the files of `folder`, which `list` gives when the prompt is validated. */
+export const fileOf = (
+  folder: string,
+  list: (folder: string) => Promise<readonly string[]>,
+  options: WidgetOptions = {},
+): Widget<string> => ({ ...listed(() => list(folder), options), folder })

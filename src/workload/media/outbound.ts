@@ -1,39 +1,65 @@
-import type { LookupAddress, LookupAllOptions } from 'node:dns'
-import { isIP } from 'node:net'
+import { Readable } from 'node:stream'
 import type { Dispatcher, RequestInit, Response } from 'undici'
 import { WorkloadError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
-import { type AddressRules, isMetadataService } from './address-rules.ts'
+import { type AddressGuard, addressGuard, type Lookup } from './address-guard.ts'
+import type { AddressRules } from './address-rules.ts'
+import { withoutUserPart } from './identify.ts'
+
+export type { Lookup } from './address-guard.ts'
 
 const CONNECT_MS = 10_000
 /** Time between two pieces of an answer, and to its first. */
 const SILENCE_MS = 30_000
 const MOST_REDIRECTS = 5
-
-/** Resolves a host name; `dns.lookup` outside of tests. */
-export type Lookup = (
-  host: string,
-  options: LookupAllOptions,
-  done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
-) => void
+/** Bytes of an answer that are read over; a longer one ends the connection. */
+const MOST_IGNORED = 64 * 1024
 
 /** Requests to URLs that clients name. */
 export interface Outbound {
   /**
    * GETs `url` and follows at most five redirects. Throws `url-not-allowed` for another scheme than http and https and
    * for an address that the rules refuse, which is checked where the connection is made: also behind a redirect, and
-   * whatever the name resolved to before.
+   * whatever the name resolved to before. User parts of URLs are not used. `onAnswer` sees every answer on the way, the
+   * last one too.
    */
-  get(url: string, signal: AbortSignal): Promise<Response>
-  /** Sends a request under the same rules and follows no redirect. */
+  get(
+    url: string,
+    signal: AbortSignal,
+    headersFor?: HeadersFor,
+    onAnswer?: (answer: Pick<Response, 'headers'>) => void,
+  ): Promise<Response>
+  /** Sends a request under the same rules and follows no redirect. The URL's user part stands for a missing header. */
   send(url: string, init: RequestInit): Promise<Response>
+  /** The same for a body of known length that comes in pieces, once. */
+  stream(url: string, request: StreamedRequest): Promise<StreamedAnswer>
+  /** Throws `url-not-allowed` where the rules refuse a URL as it stands, before its name is looked up. */
+  check(url: string): void
+}
+
+/** The headers for one of the addresses on the way, behind redirects too. */
+export type HeadersFor = (url: URL) => Readonly<Record<string, string>>
+
+export interface StreamedRequest {
+  readonly method: 'POST' | 'PUT'
+  readonly headers: Readonly<Record<string, string>>
+  readonly body: AsyncIterable<Uint8Array>
+  readonly bytes: number
+  readonly signal: AbortSignal
+}
+
+/** An answer whose body is not read. */
+export interface StreamedAnswer {
+  readonly status: number
+  readonly headers: { get(name: string): string | null }
 }
 
 export function createOutbound(rules: AddressRules, lookup: Lookup): Outbound {
+  const guard = addressGuard(rules, lookup)
   // Loaded at the first request: a server that fetches nothing starts without it.
   const client = once(async () => {
     const undici = await import('undici')
-    return { fetch: undici.fetch, dispatcher: guardedAgent(undici, rules, lookup) }
+    return { ...undici, dispatcher: guardedAgent(undici, guard) }
   })
   const send = async (url: URL, init: RequestInit): Promise<Response> => {
     const { fetch, dispatcher } = await client()
@@ -42,62 +68,68 @@ export function createOutbound(rules: AddressRules, lookup: Lookup): Outbound {
     })
   }
   return {
-    async get(url, signal) {
-      let at = parsedUrl(url)
+    async get(url, signal, headersFor = () => ({}), onAnswer = () => undefined) {
+      let { url: at } = withoutUserPart(parsedUrl(url))
       for (let redirects = 0; ; redirects++) {
-        const response = await send(at, { signal })
+        const response = await send(at, { signal, headers: headersFor(at) })
+        onAnswer(response)
         const location = response.headers.get('location')
         if (response.status < 300 || response.status > 399 || location === null) return response
         await response.body?.cancel()
         if (redirects === MOST_REDIRECTS) throw new WorkloadError('media-unavailable', 'the URL redirects too often')
-        at = parsedUrl(new URL(location, at).href)
+        at = withoutUserPart(parsedUrl(location, at.href)).url
       }
     },
-    send: async (url, init) => send(parsedUrl(url), init),
+    async send(text, init) {
+      const { url, headers } = withoutUserPart(parsedUrl(text))
+      const { Headers } = await client()
+      const all = new Headers(init.headers)
+      for (const [name, value] of Object.entries(headers)) if (!all.has(name)) all.set(name, value)
+      return send(url, { ...init, headers: all })
+    },
+    async stream(text, { method, headers: own, body, bytes, signal }) {
+      const { url, headers: user } = withoutUserPart(parsedUrl(text))
+      const { request, dispatcher } = await client()
+      const headers = { ...user, ...lowerCase(own), 'content-length': String(bytes) }
+      const all = { method, headers, body: Readable.from(body), signal, dispatcher }
+      const options = { ...all, headersTimeout: 0 } // how long to wait is for the signal to say
+      const answer = await request(url, options).catch((error: unknown) => {
+        throw refusalIn(error) ?? error
+      })
+      void answer.body.dump({ limit: MOST_IGNORED }).catch(() => undefined) // frees the connection; nobody reads it
+      const first = (name: string) => [answer.headers[name]].flat()[0] ?? null
+      return { status: answer.statusCode, headers: { get: first } }
+    },
+    check(url) {
+      const refused = guard.refusalOf(parsedUrl(url).hostname)
+      if (refused) throw refused
+    },
   }
 }
 
-/** The agent checks address literals where it connects and names where they resolve, so there is no gap between. */
 function guardedAgent(
   { Agent, buildConnector }: typeof import('undici'),
-  rules: AddressRules,
-  lookup: Lookup,
+  { refusalOf, lookup }: AddressGuard,
 ): Dispatcher {
-  const connect = buildConnector({
-    timeout: CONNECT_MS,
-    lookup(host, options, done) {
-      lookup(host, { ...options, all: true }, (error, addresses) => {
-        const allowed = (address: string) =>
-          rules.allowsHost(host) ? !isMetadataService(address) : rules.allowsAddress(address)
-        const failure = error ?? (addresses.every(({ address }) => allowed(address)) ? null : refusal())
-        // The type of the callback is that of one address, and with `all` it takes a list.
-        if (failure) return done(failure, '', 0)
-        return options.all ? done(null, addresses as never) : done(null, addresses[0]!.address, addresses[0]!.family)
-      })
-    },
-  })
+  const connect = buildConnector({ timeout: CONNECT_MS, lookup })
   return new Agent({
     headersTimeout: SILENCE_MS,
     bodyTimeout: SILENCE_MS,
     connect(options, done) {
-      const host = options.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(host) !== 0 && !rules.allowsAddress(host)) return done(refusal(), null)
-      return connect(options, done)
+      const refused = refusalOf(options.hostname)
+      return refused ? done(refused, null) : connect(options, done)
     },
   })
 }
 
-function parsedUrl(text: string): URL {
-  const url = URL.canParse(text) ? new URL(text) : undefined
+const lowerCase = (headers: Readonly<Record<string, string>>) =>
+  Object.fromEntries(Object.entries(headers).map(([name, value]) => [name.toLowerCase(), value]))
+
+function parsedUrl(text: string, base?: string): URL {
+  const url = URL.canParse(text, base) ? new URL(text, base) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return url
   throw new WorkloadError('url-not-allowed', 'only http and https URLs are fetched')
 }
-
-const refusal = () =>
-  new WorkloadError(
-    'url-not-allowed',
-    'the URL leads to an address that is not public; OUTBOUND_ALLOW makes exceptions',
-  )
 
 /** Fetch wraps what a connector throws. */
 function refusalIn(error: unknown): WorkloadError | undefined {

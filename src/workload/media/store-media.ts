@@ -3,64 +3,87 @@ import type { Prompt, PromptNode } from '../../contracts/prompt.ts'
 import { WorkloadError } from '../base/errors.ts'
 import { findFile, isPlainName } from '../base/find-file.ts'
 import { decodeBase64 } from './base64.ts'
-import { download } from './download.ts'
+import type { FetchMedia } from './fetch-media.ts'
+import type { InputOptions, TakeInputs } from './inputs.ts'
 import { keepFile } from './keep-file.ts'
-import type { Outbound } from './outbound.ts'
 import { type MediaType, sniff } from './sniff.ts'
 
-export interface MediaOptions {
-  /** Where pictures that came inside the prompt are kept; made when needed. */
-  readonly folder: string
+/** Pictures that are taken in at a time: each is in memory while it comes. */
+const AT_ONCE = 4
+
+export interface MediaDeps {
   /** The server's own input pictures, which a prompt may name. */
   readonly inputDir: string
   /** The most bytes one decoded picture may have. */
   readonly maxBytes: number
-  /** Fetches pictures by URL. */
-  readonly outbound: Outbound
+  /** The most pixels that all frames of one picture may have. */
+  readonly maxPixels: number
+  /** The pixels that a file's header announces; undefined when it cannot be read. */
+  readonly pixelsOf: (bytes: Buffer) => Promise<number | undefined>
+  /** Pictures by URL. */
+  readonly media: FetchMedia
 }
+
+type MediaOptions = MediaDeps & InputOptions
 
 /** Why one input cannot be used. */
 interface Fault {
   readonly code: ProblemCode
   readonly text: string
+  readonly cause?: unknown
 }
 
 /**
- * The prompt with every picture that stands in an `image` input (URL, data URI or base64) put into `folder` and replaced
- * by its file's name, which is made from its content: equal pictures get equal names and share cached results. Names of
- * input files stay as they are. Throws one error with all faults; texts never repeat what was sent.
+ * Puts every picture that stands in an `image` input (URL, data URI or base64) into the prompt's folder and the name of its
+ * file in its place, which is made from its content: equal pictures get equal names and share cached results. Names of
+ * input files stay as they are. Texts of faults never repeat what was sent.
  */
-export async function storeMedia(prompt: Prompt, options: MediaOptions): Promise<Prompt> {
-  const stored: Record<string, PromptNode> = {}
-  const faults: (Fault & { readonly location: string })[] = []
-  /** One for each different text: a URL that several nodes name is fetched once. */
-  const names = new Map<string, Promise<string | Fault>>()
-  for (const { inputs } of Object.values(prompt))
-    if (isText(inputs.image) && !names.has(inputs.image)) names.set(inputs.image, nameFor(inputs.image, options))
-  for (const [id, node] of Object.entries(prompt)) {
-    const { image } = node.inputs
-    stored[id] = node
-    if (!isText(image)) continue
-    const name = await names.get(image)!
-    if (typeof name !== 'string') faults.push({ location: `prompt.${id}.inputs.image`, ...name })
-    else if (name !== image) stored[id] = { ...node, inputs: { ...node.inputs, image: name } }
+export function createMediaInputs(deps: MediaDeps): TakeInputs {
+  return async (prompt, inputOptions) => {
+    const options = { ...deps, ...inputOptions }
+    const names = await namesFor(prompt, options)
+    const stored: Record<string, PromptNode> = {}
+    const faults: (Fault & { readonly location: string })[] = []
+    for (const [id, node] of Object.entries(prompt)) {
+      const { image } = node.inputs
+      stored[id] = node
+      if (!isText(image)) continue
+      const name = names.get(image)!
+      if (typeof name !== 'string') faults.push({ location: `prompt.${id}.inputs.image`, ...name })
+      else if (name !== image) stored[id] = { ...node, inputs: { ...node.inputs, image: name } }
+    }
+    const [first] = faults
+    if (first !== undefined)
+      throw new WorkloadError(first.code, first.text, {
+        location: first.location,
+        cause: first.cause,
+        errors: Object.fromEntries(faults.map(({ location, text }) => [location, [text]])),
+      })
+    const assumed = [...names].flatMap(([text, name]) => (isUrl(text) && !options.fetch ? [name as string] : []))
+    return { prompt: stored, assumed: new Set(assumed), release: () => undefined }
   }
-  const [first] = faults
-  if (first === undefined) return stored
-  throw new WorkloadError(first.code, first.text, {
-    location: first.location,
-    errors: Object.fromEntries(faults.map(({ location, text }) => [location, [text]])),
-  })
+}
+
+/** What stands for each different text: a URL that several nodes name is fetched once. */
+async function namesFor(prompt: Prompt, options: MediaOptions): Promise<ReadonlyMap<string, string | Fault>> {
+  const texts = [...new Set(Object.values(prompt).flatMap(({ inputs: { image } }) => (isText(image) ? [image] : [])))]
+  const names = new Map<string, string | Fault>()
+  const waiting = texts.entries()
+  const work = async (): Promise<void> => {
+    for (const [i, text] of waiting) names.set(text, await nameFor(text, i, options))
+  }
+  await Promise.all(Array.from({ length: AT_ONCE }, work))
+  return names
 }
 
 const isText = (input: unknown): input is string => typeof input === 'string' && input !== ''
 
-/** The name under which the engine will find the picture that `text` stands for. */
-async function nameFor(text: string, options: MediaOptions): Promise<string | Fault> {
+const isUrl = (text: string): boolean => /^(https?|s3):\/\//i.test(text)
+
+/** The name under which the engine will find the picture that `text`, the `index`-th of the prompt, stands for. */
+async function nameFor(text: string, index: number, options: MediaOptions): Promise<string | Fault> {
   if (/^data:/i.test(text)) return storeDataUri(text, options)
-  if (/^https?:\/\//i.test(text)) return storeDownload(text, options)
-  if (/^s3:\/\//i.test(text))
-    return { code: 'url-not-allowed', text: 's3 URLs are not read yet: send an http or https URL' }
+  if (isUrl(text)) return storeRemote(text, index, options)
   if (await isFile(text, options)) return text
   const decoded = decodeBase64(text, options.maxBytes)
   if (decoded === 'too-large') return tooLarge(options)
@@ -78,13 +101,20 @@ async function isFile(text: string, { inputDir, folder }: MediaOptions): Promise
   return /^[0-9a-f]{32}\.\w+$/.test(text) && (await findFile(folder, text)) !== undefined
 }
 
-async function storeDownload(url: string, options: MediaOptions): Promise<string | Fault> {
+/** Without `fetch` the name stands for a file that is still to come. */
+async function storeRemote(url: string, index: number, options: MediaOptions): Promise<string | Fault> {
+  const { media, credentials, signal, fetch } = options
   try {
-    const bytes = await download(options.outbound, url, options.maxBytes)
+    if (!fetch) {
+      media.check(url, credentials)
+      return `url-${index}.png`
+    }
+    const bytes = await media.fetch(url, credentials, signal)
     const type = sniff(bytes)
     return type ? await store(bytes, type, options) : { code: 'media-unsupported', text: 'the URL holds no image' }
   } catch (error) {
-    if (error instanceof WorkloadError) return { code: error.code, text: error.message }
+    signal.throwIfAborted()
+    if (error instanceof WorkloadError) return { code: error.code, text: error.message, cause: error }
     throw error
   }
 }
@@ -105,9 +135,12 @@ async function storeDataUri(text: string, options: MediaOptions): Promise<string
   return store(decoded, type, options)
 }
 
-async function store(bytes: Buffer, type: MediaType, { folder }: MediaOptions): Promise<string | Fault> {
+async function store(bytes: Buffer, type: MediaType, options: MediaOptions): Promise<string | Fault> {
+  const { folder, pixelsOf, maxPixels } = options
   if (!type.accepted)
     return { code: 'media-unsupported', text: `${type.name} content: send a PNG, JPEG, WebP, GIF, TIFF or AVIF image` }
+  if (((await pixelsOf(bytes)) ?? 0) > maxPixels)
+    return { code: 'media-too-large', text: `an image may have ${maxPixels} pixels at most` }
   return keepFile(folder, bytes, type.extension)
 }
 

@@ -50,11 +50,15 @@ export interface ModelFolders {
   find(folder: string, name: string): Promise<string | undefined>
 }
 
-/** Lists and finds model files below `root`, which has a sub-folder a kind. */
-export function createModelFolders(root: string): ModelFolders {
+/**
+ * Lists and finds model files below `root`, which has a sub-folder a kind; with `cache`, also those that were fetched,
+ * which come first: their names stand for URLs, and nobody may put another file in their place.
+ */
+export function createModelFolders(root: string, cache?: string): ModelFolders {
   const placesOf = (folder: string) => {
     const name = legacy[folder] ?? folder
-    return [name, ...(also[name] ?? [])].map((place) => join(root, place))
+    const own = [name, ...(also[name] ?? [])].map((place) => join(root, place))
+    return cache === undefined ? own : [join(cache, name), ...own]
   }
   const listed = async (folder: string): Promise<ReadonlyMap<string, string>> => {
     const wanted = wantedIn(folder)

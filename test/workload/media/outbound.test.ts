@@ -1,21 +1,15 @@
-import { once } from 'node:events'
-import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
-import { describe, expect, it, onTestFinished } from 'vitest'
-import { addressRules } from '../../../src/workload/media/address-rules.ts'
+import type { RequestListener } from 'node:http'
+import { describe, expect, it, onTestFinished, vi } from 'vitest'
+import { addressRules, isMetadataService } from '../../../src/workload/media/address-rules.ts'
 import { download } from '../../../src/workload/media/download.ts'
-import { createOutbound, type Lookup } from '../../../src/workload/media/outbound.ts'
+import { createOutbound, type Lookup, type Outbound } from '../../../src/workload/media/outbound.ts'
+import { listen } from '../../support/site.ts'
 
 /** A loopback address that the tests' rules make an exception for; the others stay forbidden. */
 const ALLOWED = '127.0.0.2'
 
 /** A server on every local address, on a free port. */
-async function site(answer: RequestListener): Promise<number> {
-  const server = createServer(answer).listen(0, '::')
-  await once(server, 'listening')
-  onTestFinished(() => void server.close())
-  return (server.address() as AddressInfo).port // a TCP server has no other kind
-}
+const site = async (answer: RequestListener): Promise<number> => (await listen(answer)).port
 
 /** A name service that knows these hosts only. A list is gone through, one entry a question. */
 const names =
@@ -29,7 +23,15 @@ const names =
 
 const reading = (hosts: Readonly<Record<string, readonly string[]>> = {}, exceptions = [ALLOWED]) => {
   const outbound = createOutbound(addressRules(exceptions), names({ localhost: ['127.0.0.1'], ...hosts }))
-  return (url: string, maxBytes = 1000) => download(outbound, url, maxBytes)
+  return (url: string, maxBytes = 1000) => bytesAt(outbound, url, maxBytes)
+}
+const bytesAt = async (outbound: Outbound, url: string, maxBytes: number): Promise<Buffer> => {
+  const got = await download(
+    outbound,
+    { url, headers: {} },
+    { maxBytes, firstPauseMs: 1, signal: new AbortController().signal },
+  )
+  return got === 'unchanged' ? Buffer.from(got) : got.bytes
 }
 const refused = { code: 'url-not-allowed' }
 
@@ -41,6 +43,7 @@ describe('addresses', () => {
     ...['224.0.0.1', '239.255.255.255', '240.0.0.1', '255.255.255.255'],
     ...['::1', '::', 'fe80::1', 'fc00::1', 'fd12:3456::1', 'ff02::1', '::ffff:127.0.0.1', '::ffff:10.0.0.1'],
     ...['64:ff9b::7f00:1', '64:ff9b::a9fe:a9fe', '2002:7f00:1::', '2001:0:7f00:1::', '2001:db8::1', '::ffff:a9fe:a9fe'],
+    ...['::7f00:1', '64:ff9b:1::7f00:1', '::ffff:0:7f00:1', 'fec0::1', '100::1', '4000::1', '168.63.129.16'],
   ])('that are not public are refused: %s', (address) => {
     expect(allowsAddress(address)).toBe(false)
   })
@@ -58,6 +61,14 @@ describe('addresses', () => {
     expect(asked.map(rules.allowsAddress)).toEqual([true, false, true, true, false, true, false])
     expect(rules.allowsHost('receiver.LOCAL')).toBe(true)
     expect(() => addressRules(['not a host!'])).toThrow(RangeError)
+  })
+
+  it.each([
+    ...['169.254.169.254', '::ffff:169.254.169.254', '::a9fe:a9fe', '64:ff9b::a9fe:a9fe', '2002:a9fe:a9fe::'],
+    ...['fd00:ec2::254', '100.100.100.200', '168.63.129.16'],
+  ])('of metadata services no exception allows: %s', (address) => {
+    expect(addressRules(['0.0.0.0/0', '::/0']).allowsAddress(address)).toBe(false)
+    expect(isMetadataService(address)).toBe(true)
   })
 })
 
@@ -94,15 +105,24 @@ describe('a download', () => {
     await expect(reading()(`http://${ALLOWED}:${port}/`)).rejects.toMatchObject(refused)
   })
 
+  it.each(['http://169.254.169.254/v1/token', 'http://[::ffff:a9fe:a9fe]/', '//0x7f.1/', 'http://user:pw@127.1/'])(
+    'is stopped when a redirect leads to %s',
+    async (location) => {
+      const port = await site((_, response) => void response.writeHead(302, { location }).end())
+      await expect(reading()(`http://${ALLOWED}:${port}/`)).rejects.toMatchObject(refused)
+    },
+  )
+
   it('is stopped when a redirect leads to another scheme, and follows five redirects at most', async () => {
     const port = await site((request, response) => {
       const left = Number(request.url!.slice(1))
       if (request.url === '/file') response.writeHead(301, { location: 'file:///etc/passwd' }).end()
+      else if (request.url === '/broken') response.writeHead(301, { location: 'http://[' }).end()
       else if (left > 0) response.writeHead(307, { location: `/${left - 1}` }).end()
       else response.end('there')
     })
     const url = `http://${ALLOWED}:${port}`
-    await expect(reading()(`${url}/file`)).rejects.toMatchObject(refused)
+    for (const path of ['file', 'broken']) await expect(reading()(`${url}/${path}`)).rejects.toMatchObject(refused)
     expect(String(await reading()(`${url}/5`))).toBe('there')
     await expect(reading()(`${url}/6`)).rejects.toMatchObject({ message: 'the URL redirects too often' })
   })
@@ -124,7 +144,7 @@ describe('a download', () => {
         { address: '127.0.0.1', family: 4 },
       ])
     const outbound = createOutbound(addressRules([ALLOWED]), lookup)
-    await expect(download(outbound, `http://both.test:${port}/`, 10)).rejects.toMatchObject(refused)
+    await expect(bytesAt(outbound, `http://both.test:${port}/`, 10)).rejects.toMatchObject(refused)
   })
 
   it('ends at the byte limit, declared or not', async () => {
@@ -153,6 +173,39 @@ describe('a download', () => {
       message: 'the URL answered with status 404',
     })
     expect(asked).toBe(4)
+  })
+
+  it('goes to no proxy', async () => {
+    let asked = 0
+    const proxy = await listen((_, response) => void response.end(`${++asked}`))
+    for (const name of ['HTTP_PROXY', 'http_proxy', 'ALL_PROXY']) vi.stubEnv(name, proxy.url)
+    onTestFinished(() => void vi.unstubAllEnvs())
+    const port = await site((_, response) => response.end('direct'))
+    expect(String(await reading()(`http://${ALLOWED}:${port}/`))).toBe('direct')
+    expect(asked).toBe(0)
+  })
+
+  it('fails, and nothing else does, when the other side hangs up in the middle', async () => {
+    let asked = 0
+    const port = await site((_, response) => {
+      asked += 1
+      response.writeHead(200, { 'content-length': '1000' }).write('x', () => response.destroy())
+    })
+    await expect(reading()(`http://${ALLOWED}:${port}/`)).rejects.toMatchObject({
+      code: 'media-unavailable',
+      message: 'the URL could not be read: UND_ERR_SOCKET',
+    })
+    expect(asked).toBe(3)
+  })
+
+  it('ends with the reason of its signal', async () => {
+    const stop = new AbortController()
+    const port = await site(() => stop.abort(new Error('enough')))
+    const outbound = createOutbound(addressRules([ALLOWED]), names({}))
+    const request = { url: `http://${ALLOWED}:${port}/`, headers: {} }
+    await expect(download(outbound, request, { maxBytes: 10, firstPauseMs: 1, signal: stop.signal })).rejects.toThrow(
+      'enough',
+    )
   })
 
   it('says why nothing answered, without the URL', async () => {

@@ -1,17 +1,10 @@
 import { createHash } from 'node:crypto'
-import { lookup } from 'node:dns'
-import { once } from 'node:events'
-import { mkdir, readdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { readdir, readFile, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import sharp from 'sharp'
-import { describe, expect, it, onTestFinished } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import type { Prompt } from '../../../src/contracts/prompt.ts'
-import { addressRules } from '../../../src/workload/media/address-rules.ts'
-import { createOutbound } from '../../../src/workload/media/outbound.ts'
-import { storeMedia } from '../../../src/workload/media/store-media.ts'
-import { emptyFolder } from '../../support/folder.ts'
+import { mediaRoom, loading as node } from '../../support/media.ts'
 
 const pixel = sharp({ create: { width: 1, height: 1, channels: 3, background: 'red' } })
 const [png, jpeg, gif, webp, tiff, avif] = await Promise.all([
@@ -22,44 +15,8 @@ const [png, jpeg, gif, webp, tiff, avif] = await Promise.all([
   pixel.clone().tiff().toBuffer(),
   pixel.clone().avif({ effort: 0 }).toBuffer(),
 ])
-const node = (image: unknown) => ({ class_type: 'LoadImage', inputs: { image } })
 
-/** May reach 127.0.0.2 beside what is public. */
-const outbound = createOutbound(addressRules(['127.0.0.2']), lookup)
-
-async function room(maxBytes = 1_000_000) {
-  const root = await emptyFolder()
-  const [folder, inputDir] = [join(root, 'media'), join(root, 'input')]
-  await mkdir(join(inputDir, 'sub'), { recursive: true })
-  await writeFile(join(root, 'secret.png'), png!)
-  await writeFile(join(inputDir, 'cat.png'), png!)
-  await writeFile(join(inputDir, 'sub/cat.png'), png!)
-  const store = (prompt: Prompt) => storeMedia(prompt, { folder, inputDir, maxBytes, outbound })
-  return {
-    root,
-    folder,
-    inputDir,
-    store,
-    imageFor: async (image: unknown) => (await store({ '5': node(image) }))['5']?.inputs.image,
-  }
-}
-
-describe('pictures by URL', () => {
-  it('are fetched once however many nodes name them, and named after their content', async () => {
-    let asked = 0
-    const server = createServer((_, response) => void response.end(png, () => asked++)).listen(0, '127.0.0.2')
-    await once(server, 'listening')
-    onTestFinished(() => void server.close())
-    const url = `http://127.0.0.2:${(server.address() as AddressInfo).port}/picture?size=1`
-    const { store, folder } = await room()
-    const stored = await store({ '1': node(url), '2': node(url) })
-    const names = Object.values(stored).map(({ inputs }) => inputs.image as string)
-    expect(names[0]).toMatch(/^[0-9a-f]{32}\.png$/)
-    expect(names[1]).toBe(names[0])
-    expect(await readFile(join(folder, names[0]!))).toEqual(png)
-    expect(asked).toBe(1)
-  })
-})
+const room = (maxBytes?: number) => mediaRoom(png!, maxBytes)
 
 describe('pictures inside a prompt', () => {
   it.each([

@@ -102,4 +102,9 @@ describe('a folder of weights', () => {
     expect(await openWeightFolder(await emptyFolder())).toBeUndefined()
     expect(await openWeightFolder('/nowhere')).toBeUndefined()
   })
+
+  it('is a fault when it is there and cannot be read', async () => {
+    const file = await writeSafetensors(join(await emptyFolder(), 'model.safetensors'), halves[0]!)
+    await expect(openWeightFolder(file)).rejects.toMatchObject({ code: 'ENOTDIR' })
+  })
 })

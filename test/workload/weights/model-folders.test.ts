@@ -41,3 +41,17 @@ it('lists and finds a folder of diffusers by its index file', async () => {
   for (const name of ['none', '', '.', 'a/unet', '../diffusers/a'])
     expect(await folders.find('diffusers', name)).toBeUndefined()
 })
+
+it('looks among fetched files first, whose names stand for their URLs', async () => {
+  const [root, cache] = [await emptyFolder(), await emptyFolder()]
+  for (const folder of [root, cache]) {
+    await mkdir(join(folder, 'loras'))
+    await writeFile(join(folder, 'loras/a.sft'), '')
+  }
+  await writeFile(join(cache, 'loras/b.sft'), '')
+  await writeFile(join(cache, 'loras/c.sft.host-1.part'), '')
+  const folders = createModelFolders(root, cache)
+  expect(await folders.list('loras')).toEqual(['a.sft', 'b.sft'])
+  expect(await folders.find('loras', 'a.sft')).toBe(join(cache, 'loras/a.sft'))
+  expect(await createModelFolders(root).find('loras', 'b.sft')).toBeUndefined()
+})
