@@ -1,3 +1,6 @@
+import type { Credentials } from '../../contracts/credentials.ts'
+import { WorkloadError } from '../base/errors.ts'
+
 /** A finished file on its way out. */
 export interface OutputFile {
   /** As the client reads it: relative, with `/` between folders. */
@@ -11,13 +14,24 @@ export interface OutputFile {
 export interface UploadTarget<Options> {
   /** The field of a request that asks for it. */
   readonly type: string
-  /** Why it cannot be used as the server is set up, in words for a client; undefined when it can. */
-  readonly missing: string | undefined
-  /** Where a file of that name will be. */
-  urlOf(filename: string, options: Options): string
-  /** Puts the file there. Throws `UploadFailure`. */
-  upload(file: OutputFile, options: Options, signal: AbortSignal): Promise<void>
+  /**
+   * The way there for one request, of whose `credentials` the first that matches is used alone. Throws
+   * `upload-not-configured` where the server is not set up for it and `url-not-allowed` where it must not go.
+   */
+  open(options: Options, credentials: Credentials): Carrier
 }
+
+/** Takes the files of one request to where they belong. */
+export interface Carrier {
+  /** Names where a file of that name goes: files with equal places replace each other. */
+  placeOf(filename: string): string
+  /** Puts the file there and resolves with its URL, which may be a secret. Throws `UploadFailure`. */
+  put(file: OutputFile, signal: AbortSignal): Promise<string>
+}
+
+/** What a request is told that asks for a target which this server is not set up for. */
+export const notConfigured = (type: string, reason: string): WorkloadError =>
+  new WorkloadError('upload-not-configured', `${type}: ${reason}`, { location: type })
 
 /** Why a file could not be put somewhere. Its message shows no secret and no URL. */
 export class UploadFailure extends Error {
@@ -36,6 +50,3 @@ export class UploadFailure extends Error {
     this.retryAfter = options.retryAfter
   }
 }
-
-/** Whether an answer with this status may be another one later. */
-export const isPassing = (status: number): boolean => status === 408 || status === 429 || status >= 500
