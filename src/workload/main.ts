@@ -1,38 +1,36 @@
-import { lookup } from 'node:dns'
-import { extname } from 'node:path'
+import { extname, join } from 'node:path'
 import { messageOf } from './base/errors.ts'
 import { createLog } from './base/log.ts'
 import { once } from './base/once.ts'
 import { type Config, readConfig } from './config.ts'
-import { httpUploadTarget } from './delivery/targets/http-upload.ts'
-import { s3Target } from './delivery/targets/s3.ts'
-import { createUploads } from './delivery/uploads.ts'
 import { createEngines } from './engine/dispatcher.ts'
 import { startEngine } from './engine/host.ts'
-import { describe, describeNode } from './graph/describe.ts'
-import { validate } from './graph/validate.ts'
 import { createApp } from './http/app.ts'
 import { createClients } from './http/comfy/clients.ts'
 import { createComfyDesk } from './http/comfy/comfy-desk.ts'
 import { serve } from './http/serve.ts'
 import { createUpgradeHandler } from './http/upgrade.ts'
-import { createImageSource } from './image/load.ts'
-import { createJobs, type Jobs } from './jobs/create-jobs.ts'
+import { encodePreview } from './image/encode-preview.ts'
+import { createJobs } from './jobs/create-jobs.ts'
+import type { Jobs } from './jobs/jobs.ts'
 import { createPictureFiles } from './jobs/picture-files.ts'
-import type { Declarations, ModelFolders } from './jobs/ports.ts'
 import { readWarmUp } from './jobs/read-warm-up.ts'
+import { createSeal } from './jobs/seal.ts'
 import { removeStaleFolders } from './jobs/stale-folders.ts'
-import { addressRules } from './media/address-rules.ts'
-import { createOutbound } from './media/outbound.ts'
-import { storeMedia } from './media/store-media.ts'
-import { loadCatalogue } from './nodes/support/catalogue.ts'
-import { absentTypes } from './nodes/support/not-offered.ts'
-import { loadNodes } from './nodes/support/registry.ts'
 import { createModelFolders } from './weights/model-folders.ts'
-import { openSafetensors } from './weights/safetensors.ts'
+import { wireDeclarations, wireMetadata } from './wiring/declarations.ts'
+import { wireDeliveries } from './wiring/deliveries.ts'
+import { inTurn, wireMedia } from './wiring/inputs.ts'
+import { wireModels } from './wiring/models.ts'
+import { wireNetwork } from './wiring/network.ts'
+import { wireQueue } from './wiring/queue.ts'
+import { fileEvents, watchJobs, wireTelemetry } from './wiring/telemetry.ts'
 
 /** How long idle connections may keep a server open that has nothing left to do. */
 const CLOSE_MS = 1000
+
+/** How long the operator's receiver may take to hear of the last events. */
+const LAST_EVENTS_MS = 2000
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 const seconds = (from: number, to: number): string => `${((to - from) / 1000).toFixed(1)} s`
@@ -43,30 +41,45 @@ async function main(config: Config): Promise<void> {
   const log = createLog(config.logLevel)
   process.on('unhandledRejection', (error) => log.error({ err: error }, 'unhandled rejection'))
 
+  const network = wireNetwork(config)
+  const telemetry = wireTelemetry(config, network, log, {
+    jobs: () => jobs,
+    cacheBytes: async () => ({ model: await models.bytes(), media: media.bytes }),
+  })
   const folders = createModelFolders(config.engine.modelDir)
-  const declarations = declare(config, folders.list)
+  const declarations = wireDeclarations(config, folders)
   const engines = createEngines(config.maxConcurrentPrompts, (onState) =>
     config.engines.map((engine) =>
-      startEngine({ entry: engineEntry, config: engine, stallMs: config.stallMs, log, onState }),
+      startEngine({
+        ...{ entry: engineEntry, config: engine, stallMs: config.stallMs, log, encodePreview, onState },
+        onMeasure: telemetry.metrics.networksOfEngine(),
+      }),
     ),
   )
-  const { inputDir } = config.engine
-  const outbound = createOutbound(addressRules(config.outboundAllow), lookup)
-  const jobs = createJobs({
+  const media = wireMedia(config, network, telemetry, log)
+  const models = await wireModels(config, network, {
+    fileInputs: declarations.fileInputs,
+    events: fileEvents(telemetry),
+    log,
+    say,
+  })
+  const jobs: Jobs = createJobs({
     ...config,
     engines,
     declarations,
-    uploads: createUploads(
-      { s3: s3Target(config.s3), http: httpUploadTarget(outbound.send) },
-      { attempts: config.uploadAttempts, timeoutMs: config.uploadTimeoutMs, random: Math.random },
-    ),
+    ...wireDeliveries(config, network, telemetry, log),
+    queue: wireQueue(config, log),
+    outbound: network.outbound,
+    seal: createSeal(config.credentialsKey, join(config.queue.dataDir, 'credentials.key'), !config.queue.redisUrl),
+    places: config.maxConcurrentPrompts * config.engines.length,
     log,
-    storeMedia: (prompt, folder) => storeMedia(prompt, { folder, inputDir, maxBytes: config.inputMaxBytes, outbound }),
+    takeInputs: inTurn(media.takeInputs, models.takeInputs),
     now: Date.now,
   })
   const clients = createClients(config.inputMaxBytes)
   const desk = createComfyDesk(clients, Date.now)
   jobs.watch(desk.watcher)
+  watchJobs(jobs, telemetry)
   const files = createPictureFiles({ ...config.engine, spool: config.spool, maxBytes: config.inputMaxBytes })
   const app = createApp({
     ...config,
@@ -74,7 +87,9 @@ async function main(config: Config): Promise<void> {
     desk,
     files,
     declarations,
-    models: { ...folders, metadata: metadataIn(folders) },
+    metrics: telemetry.metrics,
+    downloads: models.downloads,
+    models: { ...folders, metadata: wireMetadata(folders) },
     log,
   })
   const server = await serve(app, createUpgradeHandler(clients, config.apiKey), config.host, config.port)
@@ -85,6 +100,7 @@ async function main(config: Config): Promise<void> {
     ending.abort()
     server.announceEnd()
     await jobs.drain(config.shutdownGraceMs)
+    await Promise.all([models.close(), telemetry.close(LAST_EVENTS_MS)])
     clients.close()
     await server.drain(CLOSE_MS)
     await engines.close()
@@ -97,7 +113,13 @@ async function main(config: Config): Promise<void> {
     })
 
   engines.start()
-  await Promise.all([declarations.load(), removeStaleFolders(config.spool, Date.now()), engines.whenReady()])
+  await Promise.all([
+    declarations.load(),
+    telemetry.metrics.load(),
+    removeStaleFolders(config.spool, Date.now()),
+    engines.whenReady(),
+    models.bringFirst(ending.signal).catch(unlessAborted(ending.signal)),
+  ])
   const loaded = performance.now()
   const warmed = await warmUp(jobs, config, ending.signal).catch((error: unknown) => {
     if (ending.signal.aborted) return undefined
@@ -109,6 +131,12 @@ async function main(config: Config): Promise<void> {
   jobs.open()
   const now = performance.now()
   say(`ready in ${seconds(began, now)}${warmed ? ` (of which warm-up ${seconds(loaded, now)})` : ''}`)
+  await models.bringRest(ending.signal).catch(unlessAborted(ending.signal))
+}
+
+/** Lets errors pass that only say that `signal` has aborted. */
+const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
+  if (!signal.aborted) throw error
 }
 
 /** False when there is nothing to warm up with. */
@@ -117,37 +145,6 @@ async function warmUp(jobs: Jobs, config: Config, signal: AbortSignal): Promise<
   if (body === undefined) return false
   await jobs.warmUp(body, signal)
   return true
-}
-
-/** What safetensors files say of themselves. */
-const metadataIn =
-  ({ find }: ReturnType<typeof createModelFolders>): ModelFolders['metadata'] =>
-  async (folder, name) => {
-    const path = /\.(safetensors|sft)$/i.test(name) ? await find(folder, name) : undefined
-    const { metadata = {} } = path === undefined ? {} : await openSafetensors(path)
-    return Object.keys(metadata).length > 0 ? metadata : undefined
-  }
-
-/** The nodes as this process knows them: it validates and describes, the engines run. */
-function declare(
-  { engine: { customNodesDir, inputDir, outputDir, tempDir } }: Config,
-  files: (folder: string) => Promise<readonly string[]>,
-): Declarations & { load(): Promise<unknown> } {
-  const load = once(async () => loadNodes(await loadCatalogue(files, inputDir), customNodesDir))
-  return {
-    load,
-    async validate(prompt, inputs, targets) {
-      const images = createImageSource({ folders: [inputs, inputDir], output: outputDir, temp: tempDir })
-      return validate(prompt, await load(), images, absentTypes, targets)
-    },
-    async describe() {
-      return describe(await load())
-    },
-    async describeOne(classType) {
-      const node = (await load()).get(classType)
-      return node && describeNode(node)
-    },
-  }
 }
 
 /** A host as it stands in a URL that can be opened: `::` and `0.0.0.0` are every address, also this machine's own. */

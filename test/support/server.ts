@@ -27,7 +27,7 @@ export interface Server {
 export async function spawnServer(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
   const home = await mkdtemp(join(tmpdir(), 'easel-'))
   const began = performance.now()
-  const child = spawn(process.execPath, ['dist/workload/main.js'], {
+  const child = spawn(process.execPath, [`${process.env.EASEL_DIST ?? 'dist'}/workload/main.js`], {
     env: {
       ...process.env,
       HOST: '127.0.0.1',

@@ -1,9 +1,9 @@
-import { STATUS_CODES } from 'node:http'
 import type { ErrorRequestHandler, Response } from 'express'
-import { type Problem, problemStatus } from '../../contracts/problem.ts'
-import { type ErrorFacts, WorkloadError } from '../base/errors.ts'
+import { problemStatus } from '../../contracts/problem.ts'
+import { WorkloadError } from '../base/errors.ts'
 import { stringifyExact } from '../base/json.ts'
 import type { Log } from '../base/log.ts'
+import { asReadable, problemOf } from '../base/problem.ts'
 import { requestIdOf } from './request-id.ts'
 
 /** The only place where an error becomes a response; routes never catch. */
@@ -28,42 +28,13 @@ export function sendJson(response: Response, body: unknown, type = 'application/
   response.set('content-type', `${type}; charset=utf-8`).send(stringifyExact(body))
 }
 
-/** The error object of the wire. */
-export function problemOf({ code, message, facts }: WorkloadError, requestId: string): Problem {
-  const status = problemStatus[code]
-  const title = STATUS_CODES[status]!
-  return {
-    error: message,
-    message,
-    statusCode: status,
-    type: 'about:blank',
-    title,
-    status,
-    detail: message,
-    instance: requestId,
-    code,
-    ...present(facts),
-  }
-}
-
-/** The facts as the wire calls them; absent ones are left out. */
-function present({ location, errors, nodeErrors, nodeId, nodeType }: ErrorFacts): Partial<Problem> {
-  return {
-    ...(location !== undefined && { location }),
-    ...(errors && { errors }),
-    ...(nodeErrors && { node_errors: nodeErrors }),
-    ...(nodeId !== undefined && { node_id: nodeId }),
-    ...(nodeType !== undefined && { node_type: nodeType }),
-  }
-}
-
 function asWorkloadError(error: unknown): WorkloadError {
-  if (error instanceof WorkloadError) return error
   const status = statusOf(error)
   if (status === 413) return new WorkloadError('body-too-large', 'the body is larger than this server accepts')
+  if (status === 416) return new WorkloadError('range-not-satisfiable', 'the file has no such part')
   if (status === 415) return new WorkloadError('unsupported-media-type', (error as Error).message)
   if (status !== undefined && status < 500) return new WorkloadError('invalid-request', (error as Error).message)
-  return new WorkloadError('internal', 'internal error', { cause: error })
+  return asReadable(error)
 }
 
 /** Express and its body parser throw errors that carry the status they mean. */

@@ -24,15 +24,22 @@ export interface Admission {
   readonly stage: 'starting' | 'open' | 'draining'
   readonly depth: number
   readonly full: boolean
+  /** How many are where. */
+  readonly counts: Readonly<Record<'pending' | 'running' | 'delivering', number>>
   open(): void
-  /** Throws `not-ready`, `draining`, `queue-full` or `id-conflict`; `byRight` skips all but the last. */
+  /** Throws `not-ready`, `draining` or `queue-full`. */
+  check(): void
+  /** Throws as `check` does, and `id-conflict`; `byRight` skips all but the last. */
   enter(id: string, stop: (reason: WorkloadError) => void, byRight: boolean): Admitted
   /** Lets nobody in any more. What waits fails; what runs is stopped after `graceMs`. Resolves when all have left. */
   drain(graceMs: number): Promise<void>
 }
 
-/** `maxDepth` counts pending and running jobs, 0 is no limit; `now` gives milliseconds. */
-export function createAdmission(maxDepth: number, now: () => number): Admission {
+/**
+ * `maxDepth` counts pending and running jobs, 0 is no limit; `outside` those of them that wait elsewhere; `now` gives
+ * milliseconds.
+ */
+export function createAdmission(maxDepth: number, now: () => number, outside: () => number): Admission {
   const inside = new Set<Admitted>()
   let stage: Admission['stage'] = 'starting'
   let onEmpty: (() => void) | undefined
@@ -44,16 +51,33 @@ export function createAdmission(maxDepth: number, now: () => number): Admission 
       return stage
     },
     get depth() {
-      return counted().length
+      return counted().length + outside()
     },
     get full() {
       return maxDepth > 0 && admission.depth >= maxDepth
     },
+    get counts() {
+      const counts = { pending: 0, running: 0, delivering: 0 }
+      for (const { stage } of inside) counts[stage === 'preparing' || stage === 'waiting' ? 'pending' : stage] += 1
+      return counts
+    },
     open() {
       if (stage === 'starting') stage = 'open'
     },
+    check() {
+      if (stage === 'starting')
+        throw new WorkloadError('not-ready', 'the server is still starting', { retryAfter: RETRY_S })
+      if (stage === 'draining')
+        throw new WorkloadError('draining', 'the server is shutting down', { retryAfter: RETRY_S })
+      if (!admission.full) return
+      // Little's law: with `depth` jobs inside that stay `meanStay` each, one leaves every meanStay / depth.
+      const retryAfter = Math.max(1, Math.ceil(meanStay / admission.depth / 1000))
+      throw new WorkloadError('queue-full', `${admission.depth} prompts are pending or running, which is the limit`, {
+        retryAfter,
+      })
+    },
     enter(id, stop, byRight) {
-      if (!byRight) refuse()
+      if (!byRight) admission.check()
       if (counted().some((other) => other.id === id))
         throw new WorkloadError('id-conflict', `a prompt with the id ${id} has not finished yet`, { location: 'id' })
       const arrival = now()
@@ -84,18 +108,6 @@ export function createAdmission(maxDepth: number, now: () => number): Admission 
       await empty
       clearTimeout(late)
     },
-  }
-  const refuse = (): void => {
-    if (stage === 'starting')
-      throw new WorkloadError('not-ready', 'the server is still starting', { retryAfter: RETRY_S })
-    if (stage === 'draining')
-      throw new WorkloadError('draining', 'the server is shutting down', { retryAfter: RETRY_S })
-    if (!admission.full) return
-    // Little's law: with `depth` jobs inside that stay `meanStay` each, one leaves every meanStay / depth.
-    const retryAfter = Math.max(1, Math.ceil(meanStay / admission.depth / 1000))
-    throw new WorkloadError('queue-full', `${admission.depth} prompts are pending or running, which is the limit`, {
-      retryAfter,
-    })
   }
   const stopAll = (which: (job: Admitted) => boolean): void => {
     const reason = new WorkloadError('shutting-down', 'the server is shutting down', { retryAfter: RETRY_S })

@@ -1,4 +1,5 @@
 import type { Prompt } from '../../contracts/prompt.ts'
+import type { InputOptions, TakeInputs, TakenInputs } from '../media/inputs.ts'
 import type { Faults } from './faults.ts'
 import { checkPrefixes } from './file-prefix.ts'
 import type { Declarations, ValidPrompt } from './ports.ts'
@@ -6,26 +7,27 @@ import type { Declarations, ValidPrompt } from './ports.ts'
 /** What it takes to check a graph. */
 export interface GraphChecks {
   readonly declarations: Pick<Declarations, 'validate'>
-  /** Stores the pictures that stand in a prompt in base64 in `folder`, and puts their names in their place. */
-  storeMedia(prompt: Prompt, folder: string): Promise<Prompt>
+  readonly takeInputs: TakeInputs
 }
 
-/**
- * Takes in the pictures of a prompt, which lie in `inputs` then, and validates it, or what `targets` need of it; throws
- * all that was found so far.
- */
+/** A prompt that may run, and the hold on the shared files it needs. */
+export type CheckedGraph = ValidPrompt & Pick<TakenInputs, 'release'>
+
+/** Takes in the inputs of a prompt and validates it, or what `targets` need of it; throws all that was found so far. */
 export async function checkGraph(
   prompt: Prompt,
-  inputs: string,
+  inputs: InputOptions,
   faults: Faults,
-  { declarations, storeMedia }: GraphChecks,
+  { declarations, takeInputs }: GraphChecks,
   targets?: readonly string[],
-): Promise<ValidPrompt> {
+): Promise<CheckedGraph> {
   await faults.of(() => checkPrefixes(prompt))
-  const stored = await faults.of(() => storeMedia(prompt, inputs))
+  const taken = await faults.of(() => takeInputs(prompt, inputs))
   // Without its pictures a graph would be told to lack files that it has.
-  const valid = stored && (await faults.of(() => declarations.validate(stored, inputs, targets)))
+  const files = taken && { inputs: inputs.folder, assumed: taken.assumed }
+  const valid = files && (await faults.of(() => declarations.validate(taken.prompt, files, targets)))
   const error = faults.merged()
-  if (error) throw error
-  return valid!
+  if (!error) return { ...valid!, release: taken!.release }
+  taken?.release()
+  throw error
 }

@@ -23,6 +23,8 @@ export interface JobBook {
   add(job: Job): void
   /** To be called when a job has its outcome: from now on it is kept for a while. */
   ended(job: Job): void
+  /** Forgets a job that another server goes on with, or this one anew: what it has left stays. */
+  letGo(job: Job): void
   /** Keeps the files of a job until the result is called. */
   hold(job: Job): () => void
   /** Forgets every ended job, and resolves when their files are gone. */
@@ -77,6 +79,9 @@ export function createJobBook({ keepMs, keepBytes, now, discard }: JobBookOption
       jobs.set(job.id, job)
     },
     ended: sweep,
+    letGo(job) {
+      if (jobs.get(job.id) === job) jobs.delete(job.id)
+    },
     hold(job) {
       holds.set(job, (holds.get(job) ?? 0) + 1)
       return () => {

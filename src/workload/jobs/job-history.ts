@@ -1,9 +1,11 @@
 import type { JobProgress } from '../../contracts/job.ts'
 import type { Prompt } from '../../contracts/prompt.ts'
+import { type Audience, createAudience } from '../engine/audience.ts'
 import type { NodeEvent } from '../engine/protocol.ts'
 
 /** Events that are kept for those who come late. */
 const KEPT = 500
+const PREVIEW = 'preview'
 
 /** Something that happened to a job, under the name ComfyUI's clients know where there is one. */
 export interface JobEvent {
@@ -20,12 +22,17 @@ export interface JobHistory {
   readonly started: number | undefined
   /** Epoch milliseconds of the newest entry. */
   readonly updated: number
+  /** Those who look at it: previews are made only for them. */
+  readonly audience: Audience
   start(): void
   note(event: NodeEvent): void
-  /** The last entry. */
-  end(name: 'complete' | 'failed', data: Readonly<Record<string, unknown>>): void
-  /** The kept events behind number `after`, then each as it happens; ends with the job or with `signal`. */
-  follow(after: number, signal: AbortSignal): AsyncGenerator<JobEvent>
+  /** The last entry; a job that is `interrupted` goes on elsewhere. */
+  end(name: 'complete' | 'failed' | 'interrupted', data: Readonly<Record<string, unknown>>): void
+  /**
+   * The kept events behind number `after`, then each as it happens; ends with the job or with `signal`. Of previews, which
+   * come unless `previews` is false, only the newest is kept, and none of a job that has ended.
+   */
+  follow(after: number, signal: AbortSignal, previews?: boolean): AsyncGenerator<JobEvent>
 }
 
 /** `now` gives epoch milliseconds. */
@@ -33,6 +40,7 @@ export function createJobHistory(id: string, prompt: Prompt, now: () => number):
   const events: JobEvent[] = []
   const done = new Set<string>()
   const listeners = new Set<() => void>()
+  const audience = createAudience()
   let [count, ended, updated] = [0, false, now()]
   let started: number | undefined
   let current: { node: string; value?: number | undefined; max?: number | undefined } | undefined
@@ -42,6 +50,10 @@ export function createJobHistory(id: string, prompt: Prompt, now: () => number):
     events.push({ id: ++count, name, data: { prompt_id: id, ...data } })
     if (events.length > KEPT) events.shift()
     for (const listener of listeners) listener()
+  }
+  const forgetPreview = (): void => {
+    const kept = events.findIndex(({ name }) => name === PREVIEW)
+    if (kept >= 0) events.splice(kept, 1)
   }
   const next = (signal: AbortSignal): Promise<void> =>
     new Promise((resolve) => {
@@ -67,13 +79,15 @@ export function createJobHistory(id: string, prompt: Prompt, now: () => number):
     get updated() {
       return updated
     },
+    audience,
     start() {
       started ??= now()
       done.clear()
       current = undefined
+      forgetPreview()
       add('execution_start', { timestamp: now() })
     },
-    note({ kind, node, value, max }) {
+    note({ kind, node, value, max, preview }) {
       if (kind === 'cached') {
         done.add(node)
         add('execution_cached', { nodes: [node] })
@@ -86,20 +100,30 @@ export function createJobHistory(id: string, prompt: Prompt, now: () => number):
       } else if (kind === 'finished') {
         done.add(node)
         add('executed', { node })
+      } else if (preview) {
+        forgetPreview()
+        const image = Buffer.from(preview).toString('base64')
+        add(PREVIEW, { node, value, max, image, mime_type: 'image/jpeg' })
       }
     },
     end(name, data) {
       ended = true
+      forgetPreview()
       add(name, data)
     },
-    async *follow(after, signal) {
-      for (let last = after; !signal.aborted; ) {
-        const fresh = events.filter((event) => event.id > last)
-        yield* fresh
-        last = fresh.at(-1)?.id ?? last
-        if ((events.at(-1)?.id ?? 0) > last) continue // more came while they were handed out
-        if (ended) return
-        await next(signal)
+    async *follow(after, signal, previews = true) {
+      const leave = previews ? audience.join() : undefined
+      try {
+        for (let last = after; !signal.aborted; ) {
+          const fresh = events.filter(({ id, name }) => id > last && (previews || name !== PREVIEW))
+          last = Math.max(last, count)
+          yield* fresh
+          if (count > last) continue // more came while they were handed out
+          if (ended || signal.aborted) return // an abort that has been is told to no listener
+          await next(signal)
+        }
+      } finally {
+        leave?.()
       }
     },
   }

@@ -1,5 +1,7 @@
+import type { JobRecord } from '../../contracts/job.ts'
 import type { PromptAnswer, PromptRequest } from '../../contracts/prompt.ts'
 import type { WorkloadError } from '../base/errors.ts'
+import type { DeliveryState } from '../delivery/parcel.ts'
 import type { Upload } from '../delivery/uploads.ts'
 import type { EngineFile, ShownFile } from '../engine/protocol.ts'
 import type { Admitted } from './admission.ts'
@@ -14,6 +16,22 @@ export interface JobAnswer {
   readonly files: readonly EngineFile[]
   /** Where the files were uploaded to, in their order; undefined when the answer carries them. */
   readonly urls: readonly string[] | undefined
+}
+
+/** What an engine made of a prompt, before the files go anywhere. */
+export type ExecutedPrompt = Omit<JobAnswer, 'urls'>
+
+/** What is told of a job. */
+export interface JobView {
+  readonly record: JobRecord
+  /** Of a job that succeeded, while its files can be had. */
+  readonly answer: JobAnswer | undefined
+  /** Of a job that succeeded. */
+  readonly head: JobAnswer['head'] | undefined
+  /** Of a job that failed or was cancelled. */
+  readonly error: WorkloadError | undefined
+  /** The outputs that can be read here. */
+  readonly files: readonly EngineFile[]
 }
 
 /** How a job ended, and when in epoch milliseconds. */
@@ -35,6 +53,14 @@ export interface Submission {
   readonly targets: readonly string[] | undefined
 }
 
+/** What makes a prompt outlive this process. */
+export interface Durability {
+  /** What an engine has made of it before: only the rest is left to do. */
+  readonly executed: ExecutedPrompt | undefined
+  /** Called with the engine's result before anything else is done with it. */
+  keep(executed: ExecutedPrompt): Promise<void>
+}
+
 /** One prompt on its way through the house. */
 export interface Job {
   readonly id: string
@@ -47,8 +73,10 @@ export interface Job {
   readonly request: PromptRequest
   /** Lower numbers leave the queue first. */
   readonly number: number
-  /** Undefined when its client waits for the answer. */
+  /** Undefined when its client waits for the answer, or is told of it. */
   readonly submission: Submission | undefined
+  /** Undefined when it is lost with this process. */
+  readonly durability: Durability | undefined
   /** The body as it came. */
   readonly raw: Readonly<Record<string, unknown>>
   readonly upload: Upload | undefined
@@ -65,10 +93,16 @@ export interface Job {
   readonly created: number
   /** Rejects with what went wrong, at once when the job is stopped. */
   readonly answer: Promise<JobAnswer>
-  /** Rejects with what is wrong with the prompt. */
-  readonly valid: Promise<ValidPrompt>
+  /** Rejects with what is wrong with the prompt; undefined when that was looked at before. */
+  readonly valid: Promise<ValidPrompt> | undefined
   /** Set when it has ended and nothing of it runs any more. */
   outcome: JobOutcome | undefined
+  /** Set when an engine is done with it. */
+  executed: ExecutedPrompt | undefined
+  /** How far its result is on its way to other places than the answer. */
+  delivery: readonly DeliveryState[]
+  /** Whether its files are gone because they were delivered. */
+  emptied: boolean
   /** Clients that wait for the answer. */
   waiting: number
 }

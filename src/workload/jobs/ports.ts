@@ -13,13 +13,18 @@ export interface ValidPrompt {
   readonly nodeErrors: NodeErrors
 }
 
+/** The files that only one prompt can use. */
+export interface PromptFiles {
+  /** The folder of the pictures that came with it. */
+  readonly inputs: string
+  /** Names of pictures and models that will be there when it runs. */
+  readonly assumed: ReadonlySet<string>
+}
+
 /** What the main process knows of the nodes: their declarations. */
 export interface Declarations {
-  /**
-   * Throws `invalid-graph` with every fault. `inputs` is the folder of the pictures that came with the prompt; with
-   * `targets` no other outputs count.
-   */
-  validate(prompt: Prompt, inputs: string, targets?: readonly string[]): Promise<ValidPrompt>
+  /** Throws `invalid-graph` with every fault; with `targets` no other outputs count. */
+  validate(prompt: Prompt, files: PromptFiles, targets?: readonly string[]): Promise<ValidPrompt>
   /** ComfyUI's `/object_info` of every node. */
   describe(): Promise<Readonly<Record<string, unknown>>>
   /** The same of one class type; undefined when there is no such node. */

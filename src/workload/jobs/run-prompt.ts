@@ -4,10 +4,10 @@ import { unlessAborted } from '../base/abort.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { Engines } from '../engine/dispatcher.ts'
 import type { EngineJob, EngineResult } from '../engine/protocol.ts'
-import { checkGraph, type GraphChecks } from './check-graph.ts'
+import { type CheckedGraph, checkGraph, type GraphChecks } from './check-graph.ts'
 import { createFaults } from './faults.ts'
 import { saves, withFileNames } from './file-prefix.ts'
-import type { Job, JobAnswer } from './job.ts'
+import type { ExecutedPrompt, Job } from './job.ts'
 import type { ValidPrompt } from './ports.ts'
 import { warningsOf } from './prompt-body.ts'
 
@@ -23,7 +23,7 @@ export interface Run {
   /** Rejects with what is wrong with the prompt. */
   readonly valid: Promise<ValidPrompt>
   /** Rejects with what went wrong, at once when the job is stopped. */
-  readonly answer: Promise<JobAnswer>
+  readonly executed: Promise<ExecutedPrompt>
   /** Resolves when nothing of it runs any more: an engine may be at it for a moment after it was stopped. */
   readonly idle: Promise<void>
 }
@@ -31,38 +31,48 @@ export interface Run {
 /** A job that is about to be done. */
 export type Prepared = Omit<Job, 'answer' | 'valid'>
 
-/** Takes in a job's media, validates it, has an engine execute it, and uploads its files if they are wanted elsewhere. */
+/** Takes in what a job needs, validates it and has an engine execute it. */
 export function runPrompt(job: Prepared, services: RunServices): Run {
   let executing: Promise<unknown> = Promise.resolve()
   const preparing = prepare(job, services)
-  const work = async (): Promise<JobAnswer> => {
+  const work = async (): Promise<ExecutedPrompt> => {
     const valid = await preparing
     job.watcher.queued(job, valid)
     const running = execute(job, valid, services)
-    executing = running.catch(() => undefined)
+    executing = running.catch(() => undefined).finally(valid.release)
     const result = await unlessAborted(running, job.stop.signal)
-    job.admitted.stage = 'delivering'
-    const { files } = result
-    const urls = job.upload && (await job.stopwatch.uploading(job.upload.run(files, job.stop.signal)))
-    return { head: headOf(job, valid, result, services), files, urls }
+    return { head: headOf(job, valid, result, services), files: result.files }
   }
-  const answer = work()
-  const idle = answer.then(
+  const executed = work()
+  const idle = executed.then(
     () => undefined,
     async () => void (await executing),
   )
-  return { valid: preparing, answer, idle }
+  return { valid: preparing, executed, idle }
 }
 
-async function prepare(job: Prepared, services: RunServices): Promise<ValidPrompt> {
-  const valid = await checkGraph(job.request.prompt, inputsOf(job), createFaults(), services, job.submission?.targets)
-  if (!job.submission && !valid.outputs.some((id) => saves(valid.prompt[id])))
-    throw new WorkloadError('no-output-node', 'the prompt has no node that saves its result, such as SaveImage', {
-      location: 'prompt',
-      nodeErrors: valid.nodeErrors,
-    })
-  job.stop.signal.throwIfAborted()
-  return valid
+async function prepare(job: Prepared, services: RunServices): Promise<CheckedGraph> {
+  const { request, submission, stop } = job
+  const { prompt, credentials = [] } = request
+  const inputs = { folder: inputsOf(job), credentials, signal: stop.signal, fetch: true }
+  const valid = await checkGraph(prompt, inputs, createFaults(), services, submission?.targets)
+  try {
+    if (!submission) requireResult(valid)
+    stop.signal.throwIfAborted()
+    return valid
+  } catch (error) {
+    valid.release()
+    throw error
+  }
+}
+
+/** Throws `no-output-node` for a prompt that only shows things, when its files are what is wanted. */
+export function requireResult({ outputs, prompt, nodeErrors }: ValidPrompt): void {
+  if (outputs.some((id) => saves(prompt[id]))) return
+  throw new WorkloadError('no-output-node', 'the prompt has no node that saves its result, such as SaveImage', {
+    location: 'prompt',
+    nodeErrors,
+  })
 }
 
 async function execute(job: Prepared, { prompt, outputs }: ValidPrompt, services: RunServices): Promise<EngineResult> {
@@ -87,7 +97,9 @@ async function execute(job: Prepared, { prompt, outputs }: ValidPrompt, services
   try {
     return await engines.run(engineJob, {
       number: job.number,
+      priority: request.priority ?? 0,
       signal: stop.signal,
+      audience: history.audience,
       onStarted() {
         admitted.stage = 'running'
         stopwatch.started()
@@ -132,11 +144,10 @@ function headOf(job: Prepared, valid: ValidPrompt, result: EngineResult, { prepe
 const isUnconverted = ({ convert_output: wanted }: PromptRequest, { files }: EngineResult): boolean =>
   wanted !== undefined && files.some(({ filename }) => !filename.endsWith(`.${wanted.format}`))
 
-/** What of the request an answer repeats, with defaults filled in. */
-const echoed = ({ convert_output, s3, http_upload }: PromptRequest) => ({
-  ...(convert_output && { convert_output }),
-  ...(s3 && { s3 }),
-  ...(http_upload && { http_upload }),
-})
+/** What of the request an answer repeats, with defaults filled in: all but what is secret or told elsewhere. */
+export function echoed(request: PromptRequest): Omit<PromptRequest, 'credentials' | 'prompt' | 'id' | 'extra_data'> {
+  const { credentials: _credentials, prompt: _prompt, id: _id, extra_data: _extra, ...repeated } = request
+  return repeated
+}
 
 const inputsOf = ({ folder }: Prepared): string => join(folder, 'input')

@@ -10,13 +10,15 @@ export interface Stopwatch {
   note(event: NodeEvent): void
   /** The files are on their way somewhere until `work` ends. */
   uploading<T>(work: Promise<T>): Promise<T>
+  /** The times that are known only when the files have arrived. */
+  delivered(): Pick<Stats, 'upload_time' | 'total_time'>
   /** What a line of the log should tell. */
   summary(): Readonly<Record<'duration_ms' | 'nodes_run' | 'nodes_cached', number>>
   stats(result: EngineResult): Stats
 }
 
-/** Starts when it is made. */
-export function createStopwatch(now: () => number): Stopwatch {
+/** Starts when it is made; the prompt was `accepted` then, or has waited in a queue since. */
+export function createStopwatch(now: () => number, accepted: number): Stopwatch {
   const arrival = now()
   let queuedAt = arrival
   let startedAt: number | undefined
@@ -43,20 +45,21 @@ export function createStopwatch(now: () => number): Stopwatch {
         uploadTime = now() - from
       })
     },
+    delivered: () => ({ upload_time: uploadTime, total_time: now() - accepted }),
     summary() {
       const cached = [...nodes.values()].filter((node) => node.cached).length
-      return { duration_ms: now() - arrival, nodes_run: nodes.size - cached, nodes_cached: cached }
+      return { duration_ms: now() - accepted, nodes_run: nodes.size - cached, nodes_cached: cached }
     },
     stats({ start, end, encodeTime, inferenceTime }) {
       return {
         comfy_execution: { start, end, duration: end - start, nodes: Object.fromEntries(nodes) },
         preprocess_time: queuedAt - arrival,
-        queue_time: (startedAt ?? queuedAt) - queuedAt,
+        queue_time: (startedAt ?? queuedAt) - queuedAt + (arrival - accepted),
         comfy_round_trip_time: end - queuedAt,
         inference_time: Math.round(inferenceTime),
         postprocess_time: encodeTime,
         upload_time: uploadTime,
-        total_time: now() - arrival,
+        total_time: now() - accepted,
       }
     },
   }

@@ -4,7 +4,7 @@ import type { Job } from './job.ts'
 import type { ValidPrompt } from './ports.ts'
 
 /** One job, the same object in all calls about it. */
-export type WatchedJob = Pick<Job, 'id' | 'number' | 'submission' | 'request' | 'created'>
+export type WatchedJob = Pick<Job, 'id' | 'number' | 'submission' | 'request' | 'created' | 'history'>
 
 /** Is told what happens to jobs, from the moment their prompts are found valid. Must not throw. */
 export interface JobWatcher {

@@ -11,7 +11,12 @@ import { type Server, startServer } from '../../support/server.ts'
 
 let server: Server
 beforeAll(async () => {
-  server = await startServer({ MAX_BODY_SIZE_MB: '2', OUTBOUND_ALLOW: '127.0.0.2', JOB_RETENTION_S: '0' })
+  server = await startServer({
+    MAX_BODY_SIZE_MB: '2',
+    OUTBOUND_ALLOW: '127.0.0.2',
+    UPLOAD_ATTEMPTS: '1',
+    JOB_RETENTION_S: '0',
+  })
 })
 afterAll(async () => void (await server.stop()))
 
@@ -134,7 +139,13 @@ describe('POST /prompt refuses', () => {
       'invalid-request',
       'convert_output.format',
     ],
-    ['a webhook', { prompt: {}, webhook_v2: 'https://a.example' }, 400, 'upload-not-configured', 'webhook_v2'],
+    [
+      'a webhook at a private address',
+      { prompt: {}, webhook_v2: 'http://10.1.2.3' },
+      400,
+      'url-not-allowed',
+      'webhook_v2',
+    ],
     ['an upload', { prompt: {}, s3: { bucket: 'pictures', prefix: '' } }, 400, 'upload-not-configured', 's3'],
     ['nothing to do', { prompt: {} }, 400, 'no-output-node', undefined],
     ['an unknown class', { prompt: { 1: node('Magic') } }, 400, 'invalid-graph', 'prompt.1.class_type'],
@@ -291,6 +302,8 @@ it('uploads pictures before it answers, and answers with their addresses', async
   expect((await sharp(bodies[`/out/${answer.filenames[0]}`]!).metadata()).format).toBe('png')
   await expect.poll(server.spooled).toEqual([])
 
-  const failed = await server.post({ ...body, http_upload: { url_prefix: 'http://127.0.0.1:8099/' } })
-  expect([failed.status, await failed.json()]).toMatchObject([502, { code: 'upload-failed', location: 'http_upload' }])
+  const faultAt = async (prefix: string) =>
+    (await faultOf({ ...body, id: 'lost', http_upload: { url_prefix: prefix } })).body
+  expect(await faultAt('http://127.0.0.2:9/')).toMatchObject({ code: 'upload-failed', location: 'http_upload' })
+  expect(await faultAt('http://127.0.0.1:9/')).toMatchObject({ code: 'url-not-allowed' })
 })

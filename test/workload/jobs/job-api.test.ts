@@ -5,7 +5,7 @@ import { type Server, startServer } from '../../support/server.ts'
 
 let server: Server
 beforeAll(async () => {
-  server = await startServer({ MAX_CONCURRENT_PROMPTS: '1' })
+  server = await startServer({ MAX_CONCURRENT_PROMPTS: '1', OUTBOUND_ALLOW: '127.0.0.1', UPLOAD_ATTEMPTS: '1' })
 })
 afterAll(async () => void (await server.stop()))
 
@@ -49,6 +49,20 @@ async function eventsOf(id: string, headers: Record<string, string> = {}, count 
 }
 
 describe('a job that has ended', () => {
+  it('keeps the outputs that could not be uploaded', async () => {
+    const http_upload = { url_prefix: 'http://127.0.0.1:9/' }
+    expect(await post({ prompt: saving(picture()), id: 'kept-back', http_upload })).toMatchObject({
+      status: 502,
+      body: { code: 'upload-failed' },
+    })
+    expect(await jsonOf('/jobs/kept-back')).toMatchObject({
+      status: 'failed',
+      delivery: [{ kind: 'http_upload', status: 'failed', attempts: 1 }],
+      outputs: ['/jobs/kept-back/outputs/0'],
+    })
+    expect((await get('/jobs/kept-back/outputs/0')).headers.get('content-type')).toBe('image/png')
+  })
+
   it('tells its record and its answer, and gives its outputs as bytes', async () => {
     const { body } = await post({ prompt: saving(picture({ rows: 2 })), id: 'kept' })
     expect(await recordOf('kept')).toMatchObject({ id: 'kept', run: 1, status: 'succeeded' })

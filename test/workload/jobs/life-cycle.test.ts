@@ -41,7 +41,7 @@ describe('a server with room for one and a limit of two', () => {
 
   it('never takes in more than two, however many come at once', async () => {
     const statuses = await Promise.all(
-      Array.from({ length: 20 }, () => statusOf(server.post({ prompt: saving(slow(10, 10)) }))),
+      Array.from({ length: 20 }, () => statusOf(server.post({ prompt: saving(slow(30, 20)) }))),
     )
     expect(statuses.filter((status) => status === 200)).toHaveLength(2)
     expect(statuses.filter((status) => status === 429)).toHaveLength(18)

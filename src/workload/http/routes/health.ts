@@ -1,5 +1,5 @@
 import { Router } from 'express'
-import type { Jobs } from '../../jobs/create-jobs.ts'
+import type { Jobs } from '../../jobs/jobs.ts'
 import { API_VERSION } from '../api-version.ts'
 import { methodNotAllowed } from '../method-not-allowed.ts'
 

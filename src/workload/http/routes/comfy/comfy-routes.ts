@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import type { PictureFiles } from '../../../jobs/picture-files.ts'
 import type { Declarations, ModelFolders } from '../../../jobs/ports.ts'
 import type { ComfyDesk } from '../../comfy/comfy-desk.ts'

@@ -1,10 +1,11 @@
 import { type RequestHandler, Router } from 'express'
 import { z } from 'zod'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import { methodNotAllowed } from '../../method-not-allowed.ts'
 import { readBody } from '../../read-body.ts'
 
-const bodySchema = z.object({ unload_models: z.boolean().nullish(), free_memory: z.boolean().nullish() })
+/** What to give back. */
+export const freeSchema = z.object({ unload_models: z.boolean().nullish(), free_memory: z.boolean().nullish() })
 
 /** `POST /free` `{unload_models, free_memory}`: gives back what no prompt uses now; freeing memory unloads models too. */
 export function freeRoute(jobs: Pick<Jobs, 'free'>, body: readonly RequestHandler[]): Router {
@@ -12,7 +13,7 @@ export function freeRoute(jobs: Pick<Jobs, 'free'>, body: readonly RequestHandle
   router
     .route('/free')
     .post(...body, (request, response) => {
-      const { unload_models, free_memory } = readBody(bodySchema, request)
+      const { unload_models, free_memory } = readBody(freeSchema, request)
       const results = free_memory ?? false
       jobs.free({ results, models: unload_models ?? results })
       response.end()

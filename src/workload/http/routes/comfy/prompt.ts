@@ -1,7 +1,7 @@
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { problemStatus } from '../../../../contracts/problem.ts'
 import { WorkloadError } from '../../../base/errors.ts'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import { readComfyBody } from '../../comfy/comfy-body.ts'
 import { type ComfyDesk, statusOf } from '../../comfy/comfy-desk.ts'
 import { comfyErrorOf } from '../../comfy/comfy-error.ts'

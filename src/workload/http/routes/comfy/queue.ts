@@ -1,13 +1,13 @@
 import { type RequestHandler, Router } from 'express'
 import { z } from 'zod'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import type { ComfyDesk } from '../../comfy/comfy-desk.ts'
 import { methodNotAllowed } from '../../method-not-allowed.ts'
 import { sendJson } from '../../problem-handler.ts'
 import { readBody } from '../../read-body.ts'
 
 /** What to take out: all, or those with these ids. */
-const removalSchema = z.object({ clear: z.unknown().optional(), delete: z.array(z.string()).nullish() })
+export const removalSchema = z.object({ clear: z.unknown().optional(), delete: z.array(z.string()).nullish() })
 
 /** `GET /queue`, and `POST /queue` `{clear}` or `{delete: [ids]}`, which takes out what waits. */
 export function queueRoute(jobs: Jobs, desk: ComfyDesk, body: readonly RequestHandler[]): Router {
@@ -20,9 +20,9 @@ export function queueRoute(jobs: Jobs, desk: ComfyDesk, body: readonly RequestHa
         queue_pending: desk.pending.map(({ item }) => item),
       }),
     )
-    .post(...body, (request, response) => {
+    .post(...body, async (request, response) => {
       const { clear, delete: ids } = readBody(removalSchema, request)
-      for (const { job } of desk.pending) if (clear || ids?.includes(job.id)) jobs.cancel(job.id)
+      for (const { job } of desk.pending) if (clear || ids?.includes(job.id)) await jobs.cancel(job.id)
       response.end()
     })
     .all(methodNotAllowed('GET', 'HEAD', 'POST'))

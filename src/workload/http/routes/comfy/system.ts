@@ -1,6 +1,6 @@
 import { freemem, totalmem } from 'node:os'
 import { Router } from 'express'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import { featureFlags } from '../../comfy/feature-flags.ts'
 import { methodNotAllowed } from '../../method-not-allowed.ts'
 

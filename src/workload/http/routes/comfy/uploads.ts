@@ -1,7 +1,7 @@
 import { type Request, Router } from 'express'
 import { WorkloadError } from '../../../base/errors.ts'
 import { parseExact } from '../../../base/json.ts'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import type { PictureFiles, ReceivedFile, Upload } from '../../../jobs/picture-files.ts'
 import { lendFile, readFileName } from '../../comfy/lend-file.ts'
 import { methodNotAllowed } from '../../method-not-allowed.ts'

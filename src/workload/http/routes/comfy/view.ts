@@ -1,6 +1,6 @@
 import { resolve } from 'node:path'
 import { type Response, Router } from 'express'
-import type { Jobs } from '../../../jobs/create-jobs.ts'
+import type { Jobs } from '../../../jobs/jobs.ts'
 import type { FoundFile, PictureFiles, View } from '../../../jobs/picture-files.ts'
 import { lendFile, readFileName } from '../../comfy/lend-file.ts'
 import { methodNotAllowed } from '../../method-not-allowed.ts'

@@ -1,0 +1,131 @@
+import { promptRequestSchema } from '../../contracts/prompt.ts'
+import type { Log } from '../base/log.ts'
+import type { DeliveryState, Webhooks } from '../delivery/parcel.ts'
+import { type HeldEntry, HoldLost } from '../queue/job-queue.ts'
+import { readAsked } from './asked-prompt.ts'
+import type { Job } from './job.ts'
+import type { JobBook } from './job-book.ts'
+import { areThere, type LifeNote, readNote, writeNote } from './life-note.ts'
+import { destinationsOf, parcelOf, statesFor } from './parcel-of.ts'
+import { Leaving, type Ledger, type RunEntryServices, runEntry } from './run-entry.ts'
+
+export interface CarryServices extends RunEntryServices {
+  readonly book: JobBook
+  readonly webhooks: Webhooks
+  readonly log: Log
+  /** Aborts when this server shuts down and leaves what is still to be told to whoever comes next. */
+  readonly leaving: AbortSignal
+  /** Called when a prompt takes one of the places before the engines, and when it frees it. */
+  onPlace(change: 1 | -1): void
+}
+
+/**
+ * Does what is left to do of an asynchronous prompt: runs it, uploads its files, tells its receivers. Every step is noted
+ * before the next begins, so that whoever has the entry next goes on from there.
+ */
+export function createCarrier(services: CarryServices): (held: HeldEntry) => Promise<void> {
+  const { log, book, onPlace } = services
+  return async (held) => {
+    const ledger = createLedger(held)
+    let job: Job | undefined
+    let release = (): void => undefined
+    let placed = true
+    const placeFree = (): void => {
+      if (placed) onPlace(-1)
+      placed = false
+    }
+    const begun = (started: Job): void => {
+      job = started
+      release = book.hold(started)
+    }
+    onPlace(1)
+    if (held.starts > 1) log.warn({ id: held.id, times: held.starts }, 'a prompt is taken up again')
+    try {
+      if (await needsRun(held, ledger)) await runEntry(held, ledger, services, { begun, placeFree })
+      placeFree()
+      const areLinked = await tellReceivers(held, ledger, services, job)
+      await held.end(writeNote(ledger.life))
+      if (!areLinked) await tidy(ledger.life, services, job)
+    } catch (error) {
+      if (job) book.letGo(job)
+      if (error instanceof HoldLost) log.warn({ id: held.id }, 'another server goes on with a prompt')
+      else {
+        if (!(error instanceof Leaving)) log.error({ id: held.id, err: error }, 'a prompt is tried again')
+        await held
+          .giveBack()
+          .catch((lost: unknown) => log.warn({ id: held.id, err: lost }, 'a prompt was not given back'))
+      }
+    } finally {
+      placeFree()
+      release()
+    }
+  }
+}
+
+function createLedger(held: HeldEntry): Ledger {
+  let life = readNote(held.note)
+  return {
+    get life() {
+      return life
+    },
+    async write(newer) {
+      life = newer
+      await held.keep(writeNote(newer))
+    },
+  }
+}
+
+const requestOf = (held: HeldEntry) => promptRequestSchema.parse(readAsked(held).body)
+
+/** False when the outcome is known and all that is left to tell can be told. */
+async function needsRun(held: HeldEntry, { life }: Ledger): Promise<boolean> {
+  const { outcome, executed, urls, delivery } = life
+  if (!outcome) return true
+  const isTold = statesFor(destinationsOf(requestOf(held)), delivery).every(({ status }) => status !== 'pending')
+  if (outcome.failure || urls || isTold) return false
+  return !(executed && (await areThere(executed)))
+}
+
+/** Resolves with whether files must stay because a receiver was sent links, or could not be sent that much. */
+async function tellReceivers(
+  held: HeldEntry,
+  ledger: Ledger,
+  { webhooks, leaving }: CarryServices,
+  job: Job | undefined,
+): Promise<boolean> {
+  const request = requestOf(held)
+  const destinations = destinationsOf(request)
+  if (destinations.length === 0) return false
+  const parcel = parcelOf(held, ledger.life, request.prompt, readAsked(held).requestId)
+  const uploads = ledger.life.delivery.filter(({ kind }) => destinations.every((other) => other.kind !== kind))
+  const keep = async (states: readonly DeliveryState[]): Promise<void> => {
+    const delivery = [...uploads, ...states]
+    if (job) job.delivery = delivery
+    await ledger.write({ ...ledger.life, delivery })
+  }
+  const away = new AbortController()
+  const leave = () => away.abort(new Leaving('the server is shutting down'))
+  // Whoever wants it stopped now comes too late: its receivers are told all the same.
+  const lose = () => void (held.signal.reason instanceof HoldLost && away.abort(held.signal.reason))
+  leaving.addEventListener('abort', leave)
+  held.signal.addEventListener('abort', lose)
+  if (leaving.aborted) leave()
+  if (held.signal.aborted) lose()
+  try {
+    const states = statesFor(destinations, ledger.life.delivery)
+    await keep(await webhooks.deliver(parcel, destinations, states, keep, away.signal))
+    return webhooks.tooLarge(parcel, destinations) !== undefined
+  } finally {
+    leaving.removeEventListener('abort', leave)
+    held.signal.removeEventListener('abort', lose)
+  }
+}
+
+/** Files go once they are where they were wanted; those that could not be delivered stay readable for a while. */
+async function tidy(life: LifeNote, { spool }: CarryServices, job: Job | undefined): Promise<void> {
+  const isDone = life.delivery.length > 0 && life.delivery.every(({ status }) => status === 'delivered')
+  const hasFiles = (life.executed?.files.length ?? 0) > 0
+  if (life.folder === undefined || !(isDone || !hasFiles)) return
+  if (job) job.emptied = true
+  await spool.remove(life.folder)
+}

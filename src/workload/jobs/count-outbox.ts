@@ -1,0 +1,14 @@
+import type { JobRecord } from '../../contracts/job.ts'
+import type { OutboxCount } from '../base/metrics.ts'
+
+/** How many deliveries of each kind are still to be made, or were given up. */
+export function countOutbox(records: readonly JobRecord[]): readonly OutboxCount[] {
+  const counts = new Map<string, OutboxCount>()
+  for (const { kind, status } of records.flatMap(({ delivery = [] }) => delivery)) {
+    if (status === 'delivered') continue
+    const outcome = status === 'failed' ? 'dead' : 'pending'
+    const key = `${kind} ${outcome}`
+    counts.set(key, { kind, outcome, count: (counts.get(key)?.count ?? 0) + 1 })
+  }
+  return [...counts.values()]
+}

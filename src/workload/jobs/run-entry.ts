@@ -1,0 +1,111 @@
+import { WorkloadError } from '../base/errors.ts'
+import { asReadable } from '../base/problem.ts'
+import { type HeldEntry, HoldLost, Stopped } from '../queue/job-queue.ts'
+import { openBody, readAsked } from './asked-prompt.ts'
+import type { Job } from './job.ts'
+import { areThere, failureOf, type LifeNote, withoutRun } from './life-note.ts'
+import { type BodyChecks, parseBody } from './prompt-body.ts'
+import type { Seal } from './seal.ts'
+import type { Spool } from './spool.ts'
+import { isHandedOn, type StartJob } from './start-job.ts'
+import type { JobWatcher } from './watchers.ts'
+
+export interface RunEntryServices {
+  readonly checks: BodyChecks
+  readonly startJob: StartJob
+  readonly watcher: JobWatcher
+  readonly seal: Seal
+  readonly spool: Spool
+  /** How often a prompt is run whose server was lost each time. */
+  readonly promptAttempts: number
+  now(): number
+}
+
+/** What is known of an entry, and how to make more of it last. */
+export interface Ledger {
+  readonly life: LifeNote
+  /** Durable when it resolves. Throws `HoldLost`. */
+  write(life: LifeNote): Promise<void>
+}
+
+/** This server goes on with nothing of an entry: another must, or this one another time. */
+export class Leaving extends Error {
+  override readonly name = 'Leaving'
+}
+
+/**
+ * Brings an entry to its outcome, which is in the ledger then: runs it, or goes on where a run left its files. `begun` is
+ * called with the job once there is one, and `placeFree` when an engine has no more to do with it. Throws `Leaving` and
+ * `HoldLost`.
+ */
+export async function runEntry(
+  held: HeldEntry,
+  ledger: Ledger,
+  { checks, startJob, watcher, seal, spool, promptAttempts, now }: RunEntryServices,
+  { begun, placeFree }: { begun(job: Job): void; placeFree(): void },
+): Promise<void> {
+  const fail = (thrown: unknown, delivery = ledger.life.delivery) =>
+    ledger.write({ ...ledger.life, delivery, outcome: { at: now(), failure: failureOf(asReadable(thrown)) } })
+  const { executed, runs } = ledger.life
+  const former = executed && (await areThere(executed)) ? executed : undefined
+  if (held.cancelled) return fail(cancelled())
+  if (!former && runs >= promptAttempts) return fail(lost(runs))
+
+  const asked = readAsked(held)
+  const parsed = await openBody(asked, seal)
+    .then((body) => parseBody(body, checks))
+    .catch((error: unknown) => asReadable(error))
+  if (parsed instanceof WorkloadError) return fail(parsed)
+  const folder = former ? ledger.life.folder! : await newRun(held, ledger, spool, now)
+  const job = startJob(parsed, {
+    requestId: asked.requestId,
+    watcher,
+    byRight: true,
+    accepted: {
+      ...{ id: held.id, run: held.run, created: held.created, folder, delivery: ledger.life.delivery },
+      durability: {
+        executed: former,
+        async keep(made) {
+          placeFree()
+          await ledger.write({ ...ledger.life, executed: made }).catch((error: unknown) => {
+            throw handedOn(error)
+          })
+        },
+      },
+    },
+  })
+  begun(job)
+  const stop = () => job.stop.abort(held.signal.reason instanceof Stopped ? cancelled() : handedOn(held.signal.reason))
+  held.signal.addEventListener('abort', stop, { once: true })
+  if (held.signal.aborted) stop()
+  try {
+    const { head, files, urls } = await job.answer
+    const outcome = { at: now() }
+    const made = { executed: { head, files }, ...(urls && { urls }), delivery: job.delivery, outcome }
+    await ledger.write({ ...ledger.life, ...made })
+  } catch (thrown) {
+    const error = asReadable(thrown)
+    if (thrown instanceof HoldLost || error.cause instanceof HoldLost) throw error.cause ?? thrown
+    if (!isHandedOn(job, error)) return await fail(error, job.delivery)
+    if (!former) await ledger.write({ ...ledger.life, runs }) // a run that was broken off on purpose does not count
+    throw new Leaving('the server is shutting down', { cause: error })
+  } finally {
+    held.signal.removeEventListener('abort', stop)
+  }
+}
+
+/** Notes that a run begins, before it does: if its server is lost, it counts. */
+async function newRun(held: HeldEntry, ledger: Ledger, spool: Spool, now: () => number): Promise<string> {
+  const { life } = ledger
+  const folder = spool.name()
+  await ledger.write({ ...withoutRun(life), runs: life.runs + 1, folder, started: life.started ?? now() })
+  await spool.make(folder, held.id)
+  if (life.folder !== undefined) await spool.remove(life.folder)
+  return folder
+}
+
+const cancelled = () => new WorkloadError('cancelled', 'the prompt was cancelled')
+const lost = (runs: number) =>
+  new WorkloadError('execution-failed', `the servers that ran this prompt were lost, ${runs} times in a row`)
+const handedOn = (cause: unknown) =>
+  new WorkloadError('shutting-down', 'another server goes on with the prompt', { cause })
