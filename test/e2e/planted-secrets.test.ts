@@ -72,7 +72,9 @@ async function filesBelow(folder: string): Promise<readonly string[]> {
 
 /** Answers as its path says, and repeats all it was sent to whoever listens, as careless servers do. */
 async function careless() {
-  const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } }).png().toBuffer()
+  const png = await sharp({ create: { width: 8, height: 8, channels: 3, background: 'red' } })
+    .png()
+    .toBuffer()
   const told: { readonly path: string; readonly body: Buffer }[] = []
   const seen: string[] = []
   const answer = async (request: IncomingMessage, response: ServerResponse) => {
@@ -152,7 +154,8 @@ it('secrets reach those they are meant for, and stand in no other place', async 
   ]
   const image = (url: string) => saving(node('LoadImage', { image: url }))
   const at = (path: string) => `${origin}${path}`
-  const named = (path: string) => `http://${user}:${pass}@${host}${path}?key=${hidden.queryOfImage}&X-Sig=${hidden.signatureOfImage}`
+  const named = (path: string) =>
+    `http://${user}:${pass}@${host}${path}?key=${hidden.queryOfImage}&X-Sig=${hidden.signatureOfImage}`
   const hook = (path: string) =>
     `http://${echoed.userOfWebhook}:${echoed.passwordOfWebhook}@${host}${path}?key=${echoed.queryOfWebhook}`
   const plainHook = (path: string) => `${origin}${path}?key=${echoed.queryOfPlainWebhook}`
@@ -241,7 +244,8 @@ it('secrets reach those they are meant for, and stand in no other place', async 
     await read(`/jobs/${id}/events`)
   }
   expect(records.join()).toContain('async-put-refused')
-  for (const text of records) expect([text.slice(0, 60), foundIn(text, { ...hidden, ...echoed })]).toEqual([expect.anything(), []])
+  for (const text of records)
+    expect([text.slice(0, 60), foundIn(text, { ...hidden, ...echoed })]).toEqual([expect.anything(), []])
   for (const text of answers) expect([text.slice(0, 60), foundIn(text, hidden)]).toEqual([expect.anything(), []])
   expect(told.length).toBeGreaterThan(8)
   for (const { path, body } of told)
@@ -264,4 +268,3 @@ it('secrets reach those they are meant for, and stand in no other place', async 
   expect(contents.some(({ bytes }) => bytes.includes(echoed.queryOfWebhook))).toBe(true)
   for (const { path, bytes } of contents) expect([path, foundIn(bytes, hidden)]).toEqual([path, []])
 }, 60_000)
-

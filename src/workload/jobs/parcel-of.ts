@@ -20,6 +20,15 @@ export const statesFor = (destinations: readonly Destination[], known: readonly 
       known.find((state) => state.kind === kind) ?? { kind, status: 'pending' as const, attempts: 0, done: 0 },
   )
 
+/** What is `known` of deliveries, uploads first, and those to `destinations` too that have not begun. */
+export const withReceivers = (
+  known: readonly DeliveryState[],
+  destinations: readonly Destination[],
+): readonly DeliveryState[] => [
+  ...known.filter(({ kind }) => destinations.every((other) => other.kind !== kind)),
+  ...statesFor(destinations, known),
+]
+
 /** What the receivers of a prompt are told, whose outcome is known. */
 export function parcelOf(
   { id, run }: QueueEntry,

@@ -1,9 +1,11 @@
+import type { PromptRequest } from '../../contracts/prompt.ts'
 import { WorkloadError } from '../base/errors.ts'
 import { asReadable } from '../base/problem.ts'
 import { type HeldEntry, HoldLost, Stopped } from '../queue/job-queue.ts'
 import { openBody, readAsked } from './asked-prompt.ts'
 import type { Job } from './job.ts'
 import { areThere, failureOf, type LifeNote, withoutRun } from './life-note.ts'
+import { destinationsOf, withReceivers } from './parcel-of.ts'
 import { type BodyChecks, parseBody } from './prompt-body.ts'
 import type { Seal } from './seal.ts'
 import type { Spool } from './spool.ts'
@@ -44,14 +46,18 @@ export async function runEntry(
   { checks, startJob, watcher, seal, spool, promptAttempts, now }: RunEntryServices,
   { begun, placeFree }: { begun(job: Job): void; placeFree(): void },
 ): Promise<void> {
-  const fail = (thrown: unknown, delivery = ledger.life.delivery) =>
-    ledger.write({ ...ledger.life, delivery, outcome: { at: now(), failure: failureOf(asReadable(thrown)) } })
+  const asked = readAsked(held)
+  const receivers = destinationsOf(asked.body as Partial<PromptRequest>) // its form was checked before it was kept
+  // Whoever sees the outcome sees whom it is still to be told.
+  const fail = (thrown: unknown, known = ledger.life.delivery) => {
+    const outcome = { at: now(), failure: failureOf(asReadable(thrown)) }
+    return ledger.write({ ...ledger.life, delivery: withReceivers(known, receivers), outcome })
+  }
   const { executed, runs } = ledger.life
   const former = executed && (await areThere(executed)) ? executed : undefined
   if (held.cancelled) return fail(cancelled())
   if (!former && runs >= promptAttempts) return fail(lost(runs))
 
-  const asked = readAsked(held)
   const parsed = await openBody(asked, seal)
     .then((body) => parseBody(body, checks))
     .catch((error: unknown) => asReadable(error))
@@ -80,13 +86,17 @@ export async function runEntry(
   if (held.signal.aborted) stop()
   try {
     const { head, files, urls } = await job.answer
+    job.delivery = withReceivers(job.delivery, receivers)
     const outcome = { at: now() }
     const made = { executed: { head, files }, ...(urls && { urls }), delivery: job.delivery, outcome }
     await ledger.write({ ...ledger.life, ...made })
   } catch (thrown) {
     const error = asReadable(thrown)
     if (thrown instanceof HoldLost || error.cause instanceof HoldLost) throw error.cause ?? thrown
-    if (!isHandedOn(job, error)) return await fail(error, job.delivery)
+    if (!isHandedOn(job, error)) {
+      job.delivery = withReceivers(job.delivery, receivers)
+      return await fail(error, job.delivery)
+    }
     if (!former) await ledger.write({ ...ledger.life, runs }) // a run that was broken off on purpose does not count
     throw new Leaving('the server is shutting down', { cause: error })
   } finally {
