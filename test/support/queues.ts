@@ -75,7 +75,7 @@ export function redisKind(): QueueKind {
 /** Where a test keeps an embedded queue; the thread is the built one, for threads run no TypeScript. */
 export const placeIn = (folder: string): Place => ({
   folder,
-  entry: new URL('../../dist/workload/queue/database-thread.js', import.meta.url),
+  entry: new URL('../../node_modules/.cache/queue-dist/workload/queue/database-thread.js', import.meta.url),
   holder: { pid: process.pid, host: hostname(), started: performance.timeOrigin },
   now: Date.now,
   log: silentLog,
