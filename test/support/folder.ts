@@ -3,10 +3,13 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, onTestFinished } from 'vitest'
 
+/** What a test has begun may still write for a moment. */
+const removed = (folder: string) => rm(folder, { recursive: true, force: true, maxRetries: 5 })
+
 /** An empty folder for the length of one test. */
 export async function emptyFolder(): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'easel-'))
-  onTestFinished(() => rm(folder, { recursive: true, force: true }))
+  onTestFinished(() => removed(folder))
   return folder
 }
 
@@ -16,6 +19,6 @@ export function sharedFolder(): () => string {
   beforeAll(async () => {
     folder = await mkdtemp(join(tmpdir(), 'easel-'))
   })
-  afterAll(() => rm(folder, { recursive: true, force: true }))
+  afterAll(() => removed(folder))
   return () => folder
 }

@@ -75,7 +75,7 @@ export function redisKind(): QueueKind {
 /** Where a test keeps an embedded queue; the thread is the built one, for threads run no TypeScript. */
 export const placeIn = (folder: string): Place => ({
   folder,
-  entry: new URL('../../node_modules/.cache/queue-dist/workload/queue/database-thread.js', import.meta.url),
+  entry: new URL('../../dist/postgres/database-thread.js', import.meta.url),
   holder: { pid: process.pid, host: hostname(), started: performance.timeOrigin },
   now: Date.now,
   log: silentLog,
@@ -153,7 +153,7 @@ export function collect(queue: JobQueue, room = Number.POSITIVE_INFINITY): HeldE
       }
       held.push({
         ...entry,
-        end: (note) => entry.end(note).then(done),
+        end: (note, asked) => entry.end(note, asked).then(done),
         giveBack: () => entry.giveBack().then(done),
       })
       entry.signal.addEventListener('abort', () => {

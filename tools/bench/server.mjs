@@ -7,6 +7,8 @@ import { Agent, request } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { createInterface } from 'node:readline'
+// biome-ignore lint/correctness/useImportExtensions: it takes the file with the types for the program
+import { childrenOf } from './resident-memory.mjs'
 
 /** The server on a free port; times are milliseconds since the process was spawned. */
 export async function startServer(environment = {}) {
@@ -47,8 +49,7 @@ export async function startServer(environment = {}) {
     url,
     listeningAfter,
     readyAfter,
-    /** The process ids of the server and its engines. */
-    processes: () => ({ main: child.pid, engines: childrenOf(child.pid) }),
+    processId: child.pid,
     async draw(prompt) {
       const { body, wall } = await ask('POST', '/prompt', JSON.stringify({ prompt }))
       const answer = JSON.parse(body)
@@ -66,9 +67,6 @@ export async function startServer(environment = {}) {
     },
   }
 }
-
-const childrenOf = (pid) =>
-  readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').split(' ').filter(Boolean).map(Number)
 
 const peakOf = (pid) => Number(/VmHWM:\s+(\d+)/.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))[1]) * 1024
 

@@ -18,6 +18,8 @@ export interface ChaosOptions {
   readonly redisRestarts: number
   /** How often one of the workloads is killed. */
   readonly kills: number
+  /** From one prompt to the next, on average, so that there is always something to lose. */
+  readonly paceMs: number
   /** Of all dice. */
   readonly seed: number
   /** When it is given up. */
@@ -38,6 +40,7 @@ const DOWN_MS = 1500
 export async function runChaos(options: ChaosOptions): Promise<ChaosCounts> {
   const { say } = options
   const random = createRandom(options.seed)
+  const dice = createRandom(options.seed + 1) // of whoever submits, beside the others
   const folder = await mkdtemp(join(tmpdir(), 'easel-chaos-'))
   const began = Date.now()
   const deadline = began + options.limitMs
@@ -89,6 +92,7 @@ export async function runChaos(options: ChaosOptions): Promise<ChaosCounts> {
         const prompt = promptOf(i, { receiver: receiver.url, bucket: BUCKET })
         await accept(prompt, () => one().url, deadline)
         asked.push(prompt)
+        await pause(dice() * 2 * options.paceMs)
       }
     })()
     const troubles = [

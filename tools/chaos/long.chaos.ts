@@ -5,7 +5,7 @@ import { runChaos } from './chaos.ts'
 /** `npm run chaos`; other dice by `SEED`. */
 it('loses none of 500 prompts, whatever is killed', async () => {
   const counts = await runChaos({
-    ...{ prompts: 500, workloads: 2, kills: 20, redisRestarts: 3, limitMs: 20 * 60_000 },
+    ...{ prompts: 500, workloads: 2, kills: 20, redisRestarts: 3, limitMs: 20 * 60_000, paceMs: 130 },
     seed: Number(process.env.SEED ?? 1),
     say: (line) => void stdout.write(`${line}\n`),
   })

@@ -110,7 +110,9 @@ export function startEngine(options: EngineOptions): Engine {
     else if (message.kind === 'done') settle(message.run)?.resolve(message.result)
     else if (message.kind === 'failed') {
       const { code, message: text, facts } = message.failure
-      settle(message.run)?.reject(new WorkloadError(code, text, facts))
+      // What nobody foresaw may name files of this machine: that is for the log.
+      const isForeseen = code !== 'internal'
+      settle(message.run)?.reject(isForeseen ? new WorkloadError(code, text, facts) : new Error(text))
     }
     watch()
   }

@@ -41,7 +41,10 @@ export interface Execution<Context extends RunContext> {
   /** The client's `extra_data.extra_pnginfo`. */
   readonly pngInfo: HiddenValues['EXTRA_PNGINFO']
   readonly onEvent: (event: ExecutionEvent) => void
-  /** Told what an output emitted as soon as it has; the next node waits for it, and what it throws ends the run. */
+  /**
+   * Told what an output emitted as soon as it has; the next node waits for it, and what it throws ends the run. Nothing
+   * is returned then, because pictures that were told of need not stay in memory until the end.
+   */
   readonly onOutput?: (emitted: Emitted) => Promise<void>
   /** Frees what memory it can when a node found none, and the node is tried once more; without it the prompt fails. */
   readonly freeMemory?: () => Promise<void>
@@ -112,12 +115,12 @@ export async function execute<Context extends RunContext>(execution: Execution<C
     }
     if (wanted.has(id)) {
       const output = { node: id, artifacts: results.get(id)!.artifacts }
-      emitted.set(id, output)
-      await onOutput?.(output)
+      if (onOutput) await onOutput(output)
+      else emitted.set(id, output)
     }
     if (!uses.get(id)) results.delete(id)
   }
-  return outputs.map((id) => emitted.get(id)!)
+  return outputs.flatMap((id) => emitted.get(id) ?? [])
 }
 
 /** What is known already, what has to run, and how many links of it will read each result. */

@@ -8,12 +8,12 @@ import { requestIdOf } from './request-id.ts'
 
 /** The only place where an error becomes a response; routes never catch. */
 export function problemHandler(log: Log): ErrorRequestHandler {
-  return (thrown: unknown, request, response, next) => {
+  return (thrown: unknown, request, response, _next) => {
     const request_id = requestIdOf(response)
     if (response.headersSent || response.destroyed) {
-      // Half an answer is out, or nobody is there: Express ends the connection.
+      // Half an answer is out, or nobody is there: all that is left is to end the connection.
       log.debug({ request: request_id, err: thrown }, 'an answer broke off')
-      return next(thrown)
+      return void response.destroy()
     }
     const error = asWorkloadError(thrown)
     if (error.code === 'internal') log.error({ request: request_id, err: thrown }, 'internal error')

@@ -79,7 +79,7 @@ export function createSpool({
         filename: names.next(expanded, row, extension),
         path: resolve(folder, `${id}_${String(++files).padStart(5, '0')}.${extension}`),
       }))
-      await mkdir(folder, { recursive: true })
+      await makeIn(folder)
       const saved: SpooledFile[] = []
       for (const { row, filename, path } of planned) {
         const { data, mime } =
@@ -92,6 +92,13 @@ export function createSpool({
       return saved
     },
   }
+}
+
+/** Makes a folder in one that is there: what was given up meanwhile, and removed, is not to come back. */
+async function makeIn(folder: string): Promise<void> {
+  await mkdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EEXIST') throw error
+  })
 }
 
 async function converted(

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkloadError } from '../base/errors.ts'
 import type { Outbound } from '../media/outbound.ts'
@@ -14,6 +13,7 @@ import { readNote } from './life-note.ts'
 import { type BodyChecks, type ParsedBody, parseBody, warningsOf } from './prompt-body.ts'
 import { echoed, requireResult } from './run-prompt.ts'
 import type { Seal } from './seal.ts'
+import type { Spool } from './spool.ts'
 import { toldPrompt } from './told-prompt.ts'
 
 /** A prompt that will be done, whatever happens to this server. */
@@ -28,6 +28,7 @@ export interface AcceptServices {
   readonly queue: JobQueue
   readonly outbound: Pick<Outbound, 'check'>
   readonly seal: Seal
+  readonly spool: Spool
   readonly prependFilenames: boolean
   now(): number
 }
@@ -44,7 +45,7 @@ export interface Acceptance {
 }
 
 export function createAcceptance(services: AcceptServices, admission: Admission): Acceptance {
-  const { checks, queue, outbound, seal, prependFilenames, now } = services
+  const { checks, queue, outbound, seal, spool, prependFilenames, now } = services
   let arriving = 0
 
   const checked = async (parsed: ParsedBody) => {
@@ -57,7 +58,7 @@ export function createAcceptance(services: AcceptServices, admission: Admission)
       requireResult(valid)
       return valid
     } finally {
-      await rm(folder, { recursive: true, force: true }) // it is made again where the prompt runs
+      await spool.remove(folder) // it is made again where the prompt runs
     }
   }
 

@@ -5,6 +5,9 @@ import type { QueueRequest } from '../queue/job-queue.ts'
 import { bodyKeyOf } from './body-key.ts'
 import type { Seal } from './seal.ts'
 
+/** Characters that may be kept of a prompt that has ended. */
+const SMALL = 8192
+
 /** An asynchronous prompt as it is kept in the queue. */
 export interface AskedPrompt {
   /** The body of the request, without what is secret in it. */
@@ -37,6 +40,13 @@ export async function writeAsked({ credentials, ...body }: Body, requestId: stri
 
 /** What `writeAsked` wrote. */
 export const readAsked = ({ asked }: QueueRequest): AskedPrompt => parseExact(asked) as AskedPrompt
+
+/** The same without what only another run would need; undefined when that is not worth the writing. */
+export function asEnded(entry: QueueRequest): string | undefined {
+  if (entry.asked.length < SMALL) return undefined
+  const { bodyKey, requestId } = readAsked(entry)
+  return stringifyExact({ body: {}, bodyKey, requestId } satisfies AskedPrompt)
+}
 
 /** The body as it came. Throws `execution-failed` when another key has closed what is secret in it. */
 export async function openBody({ body, sealed }: AskedPrompt, seal: Seal): Promise<Body> {

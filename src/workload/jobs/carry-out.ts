@@ -2,7 +2,7 @@ import { promptRequestSchema } from '../../contracts/prompt.ts'
 import type { Log } from '../base/log.ts'
 import type { DeliveryState, Webhooks } from '../delivery/parcel.ts'
 import { type HeldEntry, HoldLost } from '../queue/job-queue.ts'
-import { readAsked } from './asked-prompt.ts'
+import { asEnded, readAsked } from './asked-prompt.ts'
 import type { Job } from './job.ts'
 import type { JobBook } from './job-book.ts'
 import { areThere, type LifeNote, readNote, writeNote } from './life-note.ts'
@@ -44,7 +44,7 @@ export function createCarrier(services: CarryServices): (held: HeldEntry) => Pro
       if (await needsRun(held, ledger)) await runEntry(held, ledger, services, { begun, placeFree })
       placeFree()
       const areLinked = await tellReceivers(held, ledger, services, job)
-      await held.end(writeNote(ledger.life))
+      await held.end(writeNote(ledger.life), isTold(ledger.life) ? asEnded(held) : undefined)
       if (!areLinked) await tidy(ledger.life, services, job)
     } catch (error) {
       if (job) book.letGo(job)
@@ -81,8 +81,8 @@ const requestOf = (held: HeldEntry) => promptRequestSchema.parse(readAsked(held)
 async function needsRun(held: HeldEntry, { life }: Ledger): Promise<boolean> {
   const { outcome, executed, urls, delivery } = life
   if (!outcome) return true
-  const isTold = statesFor(destinationsOf(requestOf(held)), delivery).every(({ status }) => status !== 'pending')
-  if (outcome.failure || urls || isTold) return false
+  const isOver = statesFor(destinationsOf(requestOf(held)), delivery).every(({ status }) => status !== 'pending')
+  if (outcome.failure || urls || isOver) return false
   return !(executed && (await areThere(executed)))
 }
 
@@ -121,9 +121,12 @@ async function tellReceivers(
   }
 }
 
+/** Whether nobody may want any of it delivered anew. */
+const isTold = ({ delivery }: LifeNote): boolean => delivery.every(({ status }) => status === 'delivered')
+
 /** Files go once they are where they were wanted; those that could not be delivered stay readable for a while. */
 async function tidy(life: LifeNote, { spool }: CarryServices, job: Job | undefined): Promise<void> {
-  const isDone = life.delivery.length > 0 && life.delivery.every(({ status }) => status === 'delivered')
+  const isDone = life.delivery.length > 0 && isTold(life)
   const hasFiles = (life.executed?.files.length ?? 0) > 0
   if (life.folder === undefined || !(isDone || !hasFiles)) return
   if (job) job.emptied = true

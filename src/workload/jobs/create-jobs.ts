@@ -1,4 +1,3 @@
-import { rm } from 'node:fs/promises'
 import { unlessAborted } from '../base/abort.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
@@ -48,6 +47,7 @@ export interface JobServices extends RunServices {
 export function createJobs(services: JobServices): Jobs {
   const { engines, queue, log, now } = services
   const admission = createAdmission(services.maxQueueDepth, now, () => durable.waiting)
+  const spool = createSpool(services.spool, log, now)
   const book = createJobBook({
     keepMs: services.jobRetentionMs,
     keepBytes: services.jobRetentionBytes,
@@ -55,13 +55,12 @@ export function createJobs(services: JobServices): Jobs {
     async discard(job) {
       job.watcher.forgotten(job)
       // What the next process may go on with, or show, stays: it sweeps.
-      if (!(job.durability && admission.stage === 'draining')) await tidy(job, log)
+      if (!(job.durability && admission.stage === 'draining')) await spool.remove(job.folder)
     },
   })
   const watchers = new Set<JobWatcher>()
   const watcher = allOf(watchers)
   const startJob = createStartJob(services, admission, book)
-  const spool = createSpool(services.spool, log, now)
   const isReady = () => engines.ready
   const durable = createDurableJobs(
     { ...services, checks: services, startJob, book, watcher, spool, isReady },
@@ -125,12 +124,16 @@ export function createJobs(services: JobServices): Jobs {
         tellDelivered()
       }
     },
-    accept(body, requestId) {
+    async accept(body, requestId) {
       const isTaken = (id: string) => {
         const job = book.find(id)
         return job !== undefined && !job.durability && !job.outcome?.error
       }
-      return durable.accept(body, requestId, isTaken)
+      const accepted = await durable.accept(body, requestId, isTaken)
+      const job = book.find(accepted.id)
+      // It is to run again: what is known of it now is what the queue knows, which also removes what its run has left.
+      if (job?.outcome?.error) job.durability ? book.letGo(job) : book.forget(job)
+      return accepted
     },
     async submit(body, submission, requestId) {
       const parsed = await parseBody(body, services, { targets: submission.targets })
@@ -179,6 +182,9 @@ export function createJobs(services: JobServices): Jobs {
       const { pending, running, delivering } = admission.counts
       return { pending: pending + durable.waiting, running, delivering: delivering + durable.delivering }
     },
+    get deliveries() {
+      return book.jobs.flatMap(({ delivery }) => delivery)
+    },
     get devices() {
       return engines.devices
     },
@@ -197,14 +203,5 @@ export function createJobs(services: JobServices): Jobs {
     get reasons() {
       return [...reasonsOf(admission, engines.ready), ...(queue.reachable ? [] : ['the queue cannot be reached'])]
     },
-  }
-}
-
-/** Clean-up never fails a job. */
-async function tidy({ folder, id }: Job, log: Log): Promise<void> {
-  try {
-    await rm(folder, { recursive: true, force: true })
-  } catch (error) {
-    log.warn({ id, err: error }, 'a job folder could not be removed')
   }
 }

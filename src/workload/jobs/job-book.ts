@@ -1,3 +1,4 @@
+import { MOST_ENDED } from '../queue/memory.ts'
 import type { Job } from './job.ts'
 
 /** Timers take no longer delays. */
@@ -21,6 +22,8 @@ export interface JobBook {
   readonly jobs: readonly Job[]
   /** A job of the same id is forgotten. */
   add(job: Job): void
+  /** Forgets a job and what it has left. */
+  forget(job: Job): void
   /** To be called when a job has its outcome: from now on it is kept for a while. */
   ended(job: Job): void
   /** Forgets a job that another server goes on with, or this one anew: what it has left stays. */
@@ -53,13 +56,14 @@ export function createJobBook({ keepMs, keepBytes, now, discard }: JobBookOption
   const isOver = ({ outcome }: Job): boolean => outcome !== undefined && outcome.at + keepMs <= now()
   const sweep = (): void => {
     clearTimeout(timer)
-    let bytes = endedJobs().reduce((sum, job) => sum + sizeOf(job), 0)
-    for (const job of endedJobs()) {
-      if (!isOver(job) && bytes <= keepBytes) break
+    const left = endedJobs()
+    let bytes = left.reduce((sum, job) => sum + sizeOf(job), 0)
+    for (let [job] = left; job && (isOver(job) || bytes > keepBytes || left.length > MOST_ENDED); [job] = left) {
+      left.shift()
       bytes -= sizeOf(job)
       forget(job)
     }
-    const [oldest] = endedJobs()
+    const [oldest] = left
     if (!oldest) return
     const delay = Math.min(oldest.outcome!.at + keepMs - now(), LONGEST_TIMER_MS)
     timer = setTimeout(sweep, Math.max(delay, 1)).unref()
@@ -78,6 +82,7 @@ export function createJobBook({ keepMs, keepBytes, now, discard }: JobBookOption
       if (former) forget(former)
       jobs.set(job.id, job)
     },
+    forget,
     ended: sweep,
     letGo(job) {
       if (jobs.get(job.id) === job) jobs.delete(job.id)

@@ -70,15 +70,16 @@ export interface Job {
   readonly named: boolean
   /** Equal for requests that ask for the same. */
   readonly bodyKey: string
-  readonly request: PromptRequest
+  /** Without pictures and credentials once it has ended. */
+  request: PromptRequest
   /** Lower numbers leave the queue first. */
   readonly number: number
   /** Undefined when its client waits for the answer, or is told of it. */
   readonly submission: Submission | undefined
-  /** Undefined when it is lost with this process. */
-  readonly durability: Durability | undefined
-  /** The body as it came. */
-  readonly raw: Readonly<Record<string, unknown>>
+  /** Undefined when it is lost with this process; of no use once it has ended. */
+  durability: Durability | undefined
+  /** The body as it came; empty once the job has ended. */
+  raw: Readonly<Record<string, unknown>>
   readonly upload: Upload | undefined
   /** The job's own folder: its name is not the client's, for the same id may come twice. */
   readonly folder: string

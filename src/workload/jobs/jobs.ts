@@ -1,5 +1,6 @@
 import type { JobRecord } from '../../contracts/job.ts'
 import type { NodeErrors } from '../../contracts/problem.ts'
+import type { DeliveryState } from '../delivery/parcel.ts'
 import type { Freeing, ShownFile } from '../engine/protocol.ts'
 import type { Accepted } from './accept-prompt.ts'
 import type { JobAnswer, JobView, Submission } from './job.ts'
@@ -57,6 +58,8 @@ export interface Jobs {
   follow(id: string, after: number, signal: AbortSignal, previews: boolean): AsyncGenerator<JobEvent>
   /** Jobs by where they are. */
   readonly counts: Readonly<Record<'pending' | 'running' | 'delivering', number>>
+  /** How far the deliveries are of the jobs that this server did. */
+  readonly deliveries: readonly DeliveryState[]
   /** What the engines run on, `cpu` or `cuda` each. */
   readonly devices: readonly string[]
   /** Lets prompts in. */

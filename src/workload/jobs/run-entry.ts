@@ -9,7 +9,7 @@ import { destinationsOf, withReceivers } from './parcel-of.ts'
 import { type BodyChecks, parseBody } from './prompt-body.ts'
 import type { Seal } from './seal.ts'
 import type { Spool } from './spool.ts'
-import { isHandedOn, type StartJob } from './start-job.ts'
+import { isHandedOn, type StartJob, type StartOptions } from './start-job.ts'
 import type { JobWatcher } from './watchers.ts'
 
 export interface RunEntryServices {
@@ -63,7 +63,8 @@ export async function runEntry(
     .catch((error: unknown) => asReadable(error))
   if (parsed instanceof WorkloadError) return fail(parsed)
   const folder = former ? ledger.life.folder! : await newRun(held, ledger, spool, now)
-  const job = startJob(parsed, {
+  if (folder instanceof Error) return fail(folder)
+  const options: StartOptions = {
     requestId: asked.requestId,
     watcher,
     byRight: true,
@@ -79,7 +80,13 @@ export async function runEntry(
         },
       },
     },
-  })
+  }
+  let job: Job
+  try {
+    job = startJob(parsed, options)
+  } catch (error) {
+    return fail(error) // a prompt of this id runs here whose client waits for it
+  }
   begun(job)
   const stop = () => job.stop.abort(held.signal.reason instanceof Stopped ? cancelled() : handedOn(held.signal.reason))
   held.signal.addEventListener('abort', stop, { once: true })
@@ -104,14 +111,16 @@ export async function runEntry(
   }
 }
 
-/** Notes that a run begins, before it does: if its server is lost, it counts. */
-async function newRun(held: HeldEntry, ledger: Ledger, spool: Spool, now: () => number): Promise<string> {
+/** Notes that a run begins, before it does: if its server is lost, it counts. An error when the disk takes no folder. */
+async function newRun(held: HeldEntry, ledger: Ledger, spool: Spool, now: () => number): Promise<string | Error> {
   const { life } = ledger
   const folder = spool.name()
   await ledger.write({ ...withoutRun(life), runs: life.runs + 1, folder, started: life.started ?? now() })
-  await spool.make(folder, held.id)
   if (life.folder !== undefined) await spool.remove(life.folder)
-  return folder
+  return spool.make(folder, held.id).then(
+    () => folder,
+    (cause: unknown) => new WorkloadError('internal', 'there is no room for the files of the prompt', { cause }),
+  )
 }
 
 const cancelled = () => new WorkloadError('cancelled', 'the prompt was cancelled')

@@ -1,3 +1,4 @@
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { PromptRequest } from '../../contracts/prompt.ts'
 import { unlessAborted } from '../base/abort.ts'
@@ -58,6 +59,7 @@ async function prepare(job: Prepared, services: RunServices): Promise<CheckedGra
   const valid = await checkGraph(prompt, inputs, createFaults(), services, submission?.targets)
   try {
     if (!submission) requireResult(valid)
+    await mkdir(job.folder, { recursive: true }) // engines make none, so that what was given up does not come back
     stop.signal.throwIfAborted()
     return valid
   } catch (error) {
@@ -150,4 +152,5 @@ export function echoed(request: PromptRequest): Omit<PromptRequest, 'credentials
   return repeated
 }
 
-const inputsOf = ({ folder }: Prepared): string => join(folder, 'input')
+/** Where the pictures lie that came with a job. */
+export const inputsOf = ({ folder }: Pick<Job, 'folder'>): string => join(folder, 'input')

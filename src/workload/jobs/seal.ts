@@ -1,6 +1,7 @@
-import { createCipheriv, createDecipheriv, createHash, randomBytes } from 'node:crypto'
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { createCipheriv, createDecipheriv, createHash, randomBytes, randomUUID } from 'node:crypto'
+import { link, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
+import { WorkloadError } from '../base/errors.ts'
 import { once } from '../base/once.ts'
 
 /** Keeps what is secret unreadable where prompts are stored. */
@@ -14,6 +15,7 @@ export interface Seal {
 
 const IV_BYTES = 12
 const TAG_BYTES = 16
+const KEY_BYTES = 32
 
 /**
  * AES-256-GCM under a key made of `secret`, which servers that share a queue must share too; without one under a key of
@@ -43,10 +45,23 @@ export function createSeal(secret: string | undefined, keyFile: string, isAlone:
   }
 }
 
-/** The key in `file`, made by whoever comes first. */
+/** The key in `file`, made by whoever comes first. Throws `not-ready` when it cannot be kept. */
 async function ownKey(file: string): Promise<Buffer> {
-  await mkdir(dirname(file), { recursive: true })
-  const made = await writeFile(file, randomBytes(32), { flag: 'wx', mode: 0o600 }).catch((error: unknown) => error)
-  if (made instanceof Error && (made as NodeJS.ErrnoException).code !== 'EEXIST') throw made
-  return readFile(file)
+  const draft = `${file}.${randomUUID()}`
+  try {
+    await mkdir(dirname(file), { recursive: true })
+    await writeFile(draft, randomBytes(KEY_BYTES), { mode: 0o600 })
+    // Under its name it is whole from the first moment, and never replaced.
+    await link(draft, file).catch((error: unknown) => {
+      if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error
+    })
+    return await readFile(file)
+  } catch (cause) {
+    throw new WorkloadError('not-ready', 'the key for what is secret in prompts cannot be kept', {
+      retryAfter: 10,
+      cause,
+    })
+  } finally {
+    await rm(draft, { force: true }).catch(() => undefined) // what made it fail is told above
+  }
 }

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
 import type { Log } from '../base/log.ts'
 import type { JobQueue } from '../queue/job-queue.ts'
@@ -7,6 +7,9 @@ import { readNote } from './life-note.ts'
 
 /** Tells whose run a folder is, also to the next process on this disk. */
 const OWNER_FILE = 'entry.json'
+
+/** Begins the names of folders that are being removed. */
+const GONE = '.gone-'
 
 /** The folders in which asynchronous prompts run. */
 export interface Spool {
@@ -31,13 +34,20 @@ export function createSpool(root: string, log: Log, now: () => number): Spool {
     },
     async remove(folder) {
       if (!isInside(folder)) return
-      await rm(folder, { recursive: true, force: true }).catch((error: unknown) =>
-        log.warn({ folder, err: error }, 'a job folder could not be removed'),
-      )
+      // Another name first: whoever still writes there, an engine that was given up, finds nothing to write into.
+      const gone = join(root, GONE + randomUUID())
+      try {
+        await rename(folder, gone)
+        await rm(gone, { recursive: true, force: true })
+      } catch (error) {
+        if ((error as NodeJS.ErrnoException).code === 'ENOENT') return
+        log.warn({ folder, err: error }, 'a job folder could not be removed')
+      }
     },
     async sweep(queue, isInUse, keepMs) {
       for (const name of await readdir(root).catch(() => [])) {
         const folder = join(root, name)
+        if (name.startsWith(GONE)) await spool.remove(folder)
         const id = isInUse(folder) ? undefined : await ownerOf(folder)
         if (id === undefined) continue
         const entry = await queue.find(id)

@@ -1,4 +1,5 @@
 import { randomUUID } from 'node:crypto'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
@@ -9,8 +10,9 @@ import type { Durability, Job, Submission } from './job.ts'
 import type { JobBook } from './job-book.ts'
 import { createJobHistory } from './job-history.ts'
 import type { ParsedBody } from './prompt-body.ts'
-import { type Prepared, type RunServices, runPrompt } from './run-prompt.ts'
+import { inputsOf, type Prepared, type RunServices, runPrompt } from './run-prompt.ts'
 import { createStopwatch } from './stopwatch.ts'
+import { toldPrompt } from './told-prompt.ts'
 import { uploadFiles } from './upload-files.ts'
 import type { JobWatcher } from './watchers.ts'
 
@@ -76,6 +78,7 @@ export function createStartJob(services: StartServices, admission: Admission, bo
     }
     await delivered
     admitted.leave()
+    await forgetInputs(job, log)
     book.ended(job)
   }
 
@@ -102,7 +105,7 @@ export function createStartJob(services: StartServices, admission: Admission, bo
       stop,
       admitted: admission.enter(id, (reason) => stop.abort(reason), byRight),
       stopwatch: createStopwatch(now, created),
-      history: createJobHistory(id, request.prompt, now),
+      history: createJobHistory(id, toldPrompt(request.prompt), now),
       watcher,
       shown: [],
       created,
@@ -118,6 +121,19 @@ export function createStartJob(services: StartServices, admission: Admission, bo
     void settle(job, options, idle)
     return job
   }
+}
+
+const ended: Durability = Object.freeze({ executed: undefined, keep: () => Promise.reject(new Error('it has ended')) })
+
+/** Pictures may be megabytes on the disk and in memory, and nobody asks for those of a job that has ended. */
+async function forgetInputs(job: Job, log: Log): Promise<void> {
+  const { credentials: _, ...request } = job.request
+  job.request = { ...request, prompt: toldPrompt(request.prompt) }
+  job.raw = {}
+  if (job.durability) job.durability = ended
+  await rm(inputsOf(job), { recursive: true, force: true }).catch((error: unknown) =>
+    log.warn({ id: job.id, err: error }, 'the inputs of a job could not be removed'),
+  )
 }
 
 /** Whether another server, or this one another time, goes on with a job. */

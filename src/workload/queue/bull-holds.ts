@@ -109,9 +109,10 @@ export function createBullHolds(queue: BullQueue, takeoverMs: number, log: Log):
           await persist(token, () => write(progress(note, givenBackOf(job))))
           entry = { ...entry, note }
         },
-        async end(note) {
+        async end(note, asked) {
           await leave(token, async () => {
             try {
+              if (asked !== undefined) await job.updateData({ ...job.data, asked })
               const keep = job.opts.removeOnComplete ?? false
               await backend.moveToCompleted(job, { note, by: token }, keep, token, false)
             } catch (error) {

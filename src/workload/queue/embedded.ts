@@ -1,18 +1,20 @@
 import { join } from 'node:path'
 import { createPostgresBackend, DEFAULT_SCHEMA, type PgPool, runMigrations } from 'bullmq'
+import { hasDatabase, openDatabase } from '../../postgres/database.ts'
+import { FolderInUse, type Holder, lockFolder } from '../../postgres/folder-lock.ts'
+import { createPool } from '../../postgres/pool.ts'
 import { messageOf, WorkloadError } from '../base/errors.ts'
 import type { Log } from '../base/log.ts'
 import { createBullParts } from './bull-parts.ts'
 import { type Base, createBullQueue } from './bull-queue.ts'
-import { hasDatabase, openDatabase } from './database.ts'
-import { type Holder, lockFolder } from './folder-lock.ts'
 import type { JobQueue } from './job-queue.ts'
-import { createPool } from './pool.ts'
 
 /** PostgreSQL without its helpers neither reuses rows nor shortens its log unless it is told to. */
 const CLEAN_MS = 300_000
 /** Nobody else can have what is held here, so there is next to nothing to look for. */
 const ALONE = { takeoverMs: 3_600_000, pollMs: 5000 }
+/** Seconds after which a folder or a database may be free. */
+const RETRY_S = 10
 /** BullMQ's word for "whoever has it". */
 const ANY_TOKEN = '0'
 
@@ -48,8 +50,12 @@ export async function openEmbeddedQueue(place: Place, retentionMs: number): Prom
       throw error
     }
   } catch (cause) {
-    if (cause instanceof WorkloadError) throw cause
-    throw new WorkloadError('not-ready', 'the queue of prompts cannot be opened', { retryAfter: 10, cause })
+    if (cause instanceof FolderInUse)
+      throw new WorkloadError('not-ready', `${cause.message}; give each server a DATA_DIR of its own`, {
+        retryAfter: RETRY_S,
+        cause,
+      })
+    throw new WorkloadError('not-ready', 'the queue of prompts cannot be opened', { retryAfter: RETRY_S, cause })
   }
 }
 

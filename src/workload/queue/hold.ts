@@ -48,7 +48,7 @@ export function holdOf(acts: Acts): Hold {
     hands: {
       signal: ended.signal,
       keep: (note) => act(() => acts.keep(note)),
-      end: (note) => last(() => acts.end(note)),
+      end: (note, asked) => last(() => acts.end(note, asked)),
       giveBack: () => last(acts.giveBack),
     },
     get over() {

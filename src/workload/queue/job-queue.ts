@@ -1,4 +1,4 @@
-/** A prompt that must not get lost, as it is asked for. Nothing in it changes later. */
+/** A prompt that must not get lost, as it is asked for. Nothing in it changes before it has ended. */
 export interface QueueRequest {
   /** The prompt's id: one entry has it at a time. */
   readonly id: string
@@ -35,8 +35,11 @@ export interface HeldEntry extends QueueEntry {
   readonly signal: AbortSignal
   /** Durable when it resolves. Throws `HoldLost`. */
   keep(note: string): Promise<void>
-  /** Ends the entry with a last note. Throws `HoldLost`. */
-  end(note: string): Promise<void>
+  /**
+   * Ends the entry with a last note, and with `asked` in place of what was asked, which may be large, when nothing of it
+   * will be needed again. Throws `HoldLost`.
+   */
+  end(note: string, asked?: string): Promise<void>
   /** Puts it back where it waited: this taking does not count. Throws `HoldLost`. */
   giveBack(): Promise<void>
 }

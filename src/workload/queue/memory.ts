@@ -5,7 +5,7 @@ import type { JobQueue, QueueEntry, QueueRequest } from './job-queue.ts'
 export const MOST_ENDED = 10_000
 
 interface Kept {
-  readonly request: QueueRequest
+  request: QueueRequest
   stage: QueueEntry['stage']
   starts: number
   note: string | undefined
@@ -62,7 +62,8 @@ export function createMemoryQueue({
       keep: async (note) => {
         kept.note = note
       },
-      end: async (note) => {
+      end: async (note, asked = kept.request.asked) => {
+        kept.request = { ...kept.request, asked }
         Object.assign(kept, { note, stage: 'ended', endedAt: now(), hold: undefined })
         for (const { request } of ended().slice(MOST_ENDED)) entries.delete(request.id)
       },

@@ -1,8 +1,8 @@
 import { hostname } from 'node:os'
 import { extname, join } from 'node:path'
+import { hasDatabase } from '../../postgres/database.ts'
 import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
-import { hasDatabase } from '../queue/database.ts'
 import type { JobQueue } from '../queue/job-queue.ts'
 import { createLazyQueue } from '../queue/lazy.ts'
 import { createMemoryQueue } from '../queue/memory.ts'
@@ -12,11 +12,13 @@ const POLL_MS = 1000
 
 /** Where asynchronous prompts wait. BullMQ and its databases are loaded when they are needed: they take a while. */
 export function wireQueue(
-  { queue: { store, redisUrl, dataDir, takeoverMs }, jobRetentionMs }: Config,
+  { queue: { store, redisUrl, dataDir, takeoverMs }, credentialsKey, jobRetentionMs }: Config,
   log: Log,
 ): JobQueue {
   const options = { takeoverMs, retentionMs: jobRetentionMs, pollMs: POLL_MS, log }
   if (store === 'memory') return createMemoryQueue({ now: Date.now, retentionMs: jobRetentionMs })
+  if (redisUrl !== undefined && credentialsKey === undefined)
+    log.warn({}, 'without CREDENTIALS_KEY other servers of this Redis cannot take over prompts that carry credentials')
   if (redisUrl !== undefined)
     return createLazyQueue({
       open: async () => (await import('../queue/redis.ts')).openRedisQueue({ url: redisUrl, ...options }),
@@ -37,4 +39,4 @@ export function wireQueue(
 }
 
 // As .ts from source and as .js from dist.
-const entry = new URL(`../queue/database-thread${extname(import.meta.filename)}`, import.meta.url)
+const entry = new URL(`../../postgres/database-thread${extname(import.meta.filename)}`, import.meta.url)

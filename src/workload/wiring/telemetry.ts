@@ -32,7 +32,7 @@ export function wireTelemetry(
   const metrics = createMetrics({
     build: { api: API_VERSION, version: config.version, instance: instance_id, group: workload_name },
     jobs: () => sources.jobs().counts,
-    outbox: async () => countOutbox(await sources.jobs().list()),
+    outbox: async () => countOutbox(sources.jobs().deliveries),
     cacheBytes: sources.cacheBytes,
   })
   const webhook = systemWebhook(config, network, log, metrics)

@@ -5,14 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest'
 import { createEngines } from '../../../src/workload/engine/dispatcher.ts'
 import { startEngine } from '../../../src/workload/engine/host.ts'
 import type { EngineJob, NodeEvent } from '../../../src/workload/engine/protocol.ts'
-import {
-  emptyFolder,
-  engineOptions,
-  jobOf,
-  launchEngines,
-  type StartedEngines,
-  startEngines,
-} from '../../support/engine.ts'
+import { engineOptions, jobOf, launchEngines, type StartedEngines, startEngines } from '../../support/engine.ts'
+import { emptyFolder } from '../../support/folder.ts'
 import { killing, node, picture, saving, slow } from '../../support/prompts.ts'
 
 const { signal } = new AbortController()

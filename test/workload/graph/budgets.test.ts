@@ -37,4 +37,20 @@ describe('large prompts', () => {
     expect(await execute({ ...valid, ...setting })).toEqual([{ node: 'show', artifacts: [1] }])
     expect(events.filter((kind) => kind === 'cached')).toHaveLength(10_000)
   })
+
+  it('keeps nothing of an output that was handed over', async () => {
+    const told: unknown[] = []
+    const setting = {
+      registry: toyNodes,
+      cache: createResultCache({ maxBytes: 0, sizeOf: () => 1 }),
+      contextFor: (run: RunContext) => ({ ...run, log: () => undefined }),
+      signal: new AbortController().signal,
+      pngInfo: undefined,
+      onEvent: () => undefined,
+      onOutput: async (output: unknown) => void told.push(output),
+    }
+    const valid = await validate(chainOf(1), toyNodes, host)
+    expect(await execute({ ...valid, ...setting })).toEqual([])
+    expect(told).toEqual([{ node: 'show', artifacts: [1] }])
+  })
 })

@@ -64,8 +64,8 @@ describe('an asynchronous prompt', () => {
   it('tells every image to the plain webhook, one after another', async () => {
     const { url, calls } = await receiver()
     await post({ prompt: saving(picture({ rows: 3 })), id: 'plain', webhook: url })
-    await expect.poll(() => calls.length).toBe(3)
-    expect(calls.map(({ body }) => body!.filename)).toEqual([1, 2, 3].map((n) => `plain_test_0000${n}_.png`))
+    const names = [1, 2, 3].map((n) => `plain_test_0000${n}_.png`)
+    await expect.poll(() => calls.map(({ body }) => body?.filename)).toEqual(names)
     expect(calls[0]!.body).toMatchObject({ event: 'output.complete', id: 'plain', image: expect.any(String) })
   })
 
@@ -113,7 +113,7 @@ describe('an asynchronous prompt', () => {
     const both = await Promise.all([post(body), post(body)])
     expect(both.map(({ status }) => status)).toEqual([202, 202])
     expect((await post({ ...body, prompt: saving(picture()) })).body).toMatchObject({ code: 'id-conflict' })
-    await ended('once')
+    await expect.poll(async () => (await recordOf('once')).delivery).toMatchObject([{ status: 'delivered' }])
     expect((await post(body)).status).toBe(202)
     expect(calls.map(({ webhookId }) => webhookId)).toEqual(['once'])
   })
@@ -126,6 +126,25 @@ describe('an asynchronous prompt', () => {
     await post(body)
     await expect.poll(() => calls.map(({ webhookId }) => webhookId)).toEqual(['again', 'again.2'])
     expect(await recordOf('again')).toMatchObject({ run: 2 })
+  })
+
+  it('that is to run again is told as one that waits, and can be stopped', async () => {
+    const { url, calls } = await receiver()
+    const body = { prompt: failing(), id: 'anew', webhook_v2: url }
+    await post(body)
+    await expect.poll(async () => (await recordOf('anew')).delivery).toMatchObject([{ status: 'delivered' }])
+    await post({ prompt: saving(slow(100, 20)), id: 'before' }, { prefer: 'respond-async' })
+    await expect.poll(async () => (await recordOf('before')).status).toBe('running')
+    expect((await post(body)).status).toBe(202)
+    expect(await recordOf('anew')).toMatchObject({ status: 'pending', run: 2, queue_position: 0 })
+    expect(await get('/jobs/anew', 'DELETE')).toMatchObject({ status: 202, body: { status: 'cancelled' } })
+    await get('/jobs/before', 'DELETE')
+    await expect
+      .poll(() => calls.map(({ webhookId, body }) => [webhookId, body?.code]))
+      .toEqual([
+        ['anew', 'execution-failed'],
+        ['anew.2', 'cancelled'],
+      ])
   })
 
   it('is stopped by DELETE while it waits or runs, and its receiver hears of it', async () => {

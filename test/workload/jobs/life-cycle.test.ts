@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest'
-import { emptyFolder } from '../../support/engine.ts'
+import { emptyFolder } from '../../support/folder.ts'
 import { killing, node, picture, saving, slow } from '../../support/prompts.ts'
 import { type Server, spawnServer, startServer } from '../../support/server.ts'
 

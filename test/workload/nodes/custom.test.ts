@@ -4,7 +4,8 @@ import { expect, it } from 'vitest'
 import { describeNode } from '../../../src/workload/graph/describe.ts'
 import type { Catalogue, NodeContext } from '../../../src/workload/nodes/support/define.ts'
 import { loadNodes } from '../../../src/workload/nodes/support/registry.ts'
-import { customNodes, emptyFolder } from '../../support/engine.ts'
+import { customNodes } from '../../support/engine.ts'
+import { emptyFolder } from '../../support/folder.ts'
 
 const catalogue: Catalogue = {
   samplers: new Map(),

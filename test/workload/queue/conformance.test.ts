@@ -87,6 +87,15 @@ describe.each([memoryKind, redisKind(), embeddedKind()])('a queue, $name', ({ na
     expect(await queue.find('1')).toMatchObject({ note: 'last' })
   })
 
+  here('keeps less of what was asked when its holder says so', async () => {
+    const queue = (await bench()).server()
+    await queue.submit(requestOf('1', { asked: 'much' }))
+    const held = collect(queue)
+    await eventually(() => expect(held).toHaveLength(1))
+    await held[0]?.end('last', 'little')
+    expect(await queue.find('1')).toMatchObject({ stage: 'ended', note: 'last', asked: 'little' })
+  })
+
   here('lists the oldest first, and of the ended ones the newest', async () => {
     const queue = (await bench()).server()
     const held = collect(queue, 1)

@@ -1,13 +1,17 @@
 import { mkdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import { setTimeout as pause } from 'node:timers/promises'
-import { WorkloadError } from '../base/errors.ts'
 
 /** How often a holder shows that it lives, and how long it is believed. */
 const SIGN_MS = 5000
 const BELIEVED_MS = 20_000
 /** Long beside the moment between looking at a lock and replacing it. */
 const SETTLE_MS = 50
+
+/** Another process has the folder. */
+export class FolderInUse extends Error {
+  override readonly name = 'FolderInUse'
+}
 
 /** Who holds a folder. */
 export interface Holder {
@@ -19,7 +23,7 @@ export interface Holder {
 
 /**
  * Keeps a folder for this process as long as it lives, by a file that names it. A lock left by a process that is gone is
- * taken over. Throws `not-ready` while another process has it. Resolves with what gives it up.
+ * taken over. Throws `FolderInUse` while another process has it. Resolves with what gives it up.
  */
 export async function lockFolder(file: string, holder: Holder, now: () => number): Promise<() => Promise<void>> {
   const mine = JSON.stringify(holder)
@@ -73,14 +77,8 @@ function isRunning(pid: number): boolean {
   }
 }
 
-function inUse(left: string): WorkloadError {
+function inUse(left: string): FolderInUse {
   const other = parsed(left)
   const who = other ? `process ${other.pid} on ${other.host}` : 'another process'
-  return new WorkloadError(
-    'not-ready',
-    `the queue's folder is in use by ${who}; give each server a DATA_DIR of its own`,
-    {
-      retryAfter: SIGN_MS / 1000,
-    },
-  )
+  return new FolderInUse(`the folder is in use by ${who}`)
 }

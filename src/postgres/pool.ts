@@ -33,9 +33,9 @@ export function createPool(database: Database): PgPool {
       ...silent(() => one),
       async query<R>(text: string, values?: readonly unknown[]): Promise<PgQueryResult<R>> {
         if (/^\s*BEGIN\b/i.test(text)) leave ??= await turn()
-        if (!leave) return shaped(await alone(text, values))
+        if (!leave) return shaped(text, await alone(text, values))
         try {
-          return shaped(await database.query(text, values))
+          return shaped(text, await database.query(text, values))
         } finally {
           if (/^\s*(COMMIT|ROLLBACK)\b(?!\s+TO\b)/i.test(text)) {
             leave()
@@ -51,7 +51,7 @@ export function createPool(database: Database): PgPool {
   const pool: PgPool = {
     ...silent(() => pool),
     connect: async () => client(),
-    query: async <R>(text: string, values?: readonly unknown[]) => shaped<R>(await alone(text, values)),
+    query: async <R>(text: string, values?: readonly unknown[]) => shaped<R>(text, await alone(text, values)),
     end: async () => undefined,
   }
   return pool
@@ -60,8 +60,14 @@ export function createPool(database: Database): PgPool {
 /** Nothing is ever told here: what fails is a statement, and whoever made it hears of that. */
 const silent = <Self>(self: () => Self) => ({ on: self, removeListener: self, removeAllListeners: self })
 
-/** Who writes a statement knows its rows. */
-const shaped = <R>(result: { readonly rows: readonly unknown[]; readonly rowCount: number }): PgQueryResult<R> => ({
+/**
+ * Who writes a statement knows its rows. Kysely counts changed rows only where it is told which kind of statement it was.
+ */
+const shaped = <R>(
+  text: string,
+  result: { readonly rows: readonly unknown[]; readonly rowCount: number },
+): PgQueryResult<R> & { readonly command: string } => ({
+  command: /[a-z]+/i.exec(text)?.[0].toUpperCase() ?? '',
   rows: [...result.rows] as R[],
   rowCount: result.rowCount,
 })

@@ -20,16 +20,18 @@ async function run({ text, values }: Statement): Promise<QueryResult> {
   return result ? { rows: result.rows, rowCount: result.affectedRows || result.rows.length } : nothing
 }
 
-async function answer(statement: Statement): Promise<Reply> {
+const say = (reply: Reply): void => parentPort?.postMessage(reply)
+
+async function answer(statement: Statement): Promise<void> {
   const { id } = statement
   try {
-    return { id, result: await run(statement) }
+    say({ id, result: await run(statement) })
   } catch (error) {
     const { message, code, detail } = error as Error & { readonly code?: string; readonly detail?: string }
-    return { id, fault: { message, code, detail } }
+    say({ id, fault: { message, code, detail } })
   }
 }
 
 // PGlite takes one statement at a time, in their order.
-parentPort?.on('message', async (statement: Statement) => parentPort?.postMessage(await answer(statement)))
-parentPort?.postMessage({ id: 0, result: nothing } satisfies Reply)
+parentPort?.on('message', (statement: Statement) => void answer(statement))
+say({ id: 0, result: nothing })

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs'
 import { readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { lockFolder } from '../../../src/workload/queue/folder-lock.ts'
-import { emptyFolder } from '../../support/folder.ts'
+import { lockFolder } from '../../src/postgres/folder-lock.ts'
+import { emptyFolder } from '../support/folder.ts'
 
 const me = { pid: process.pid, host: 'here', started: 1000 }
 const inFolder = async () => join(await emptyFolder(), 'queue', 'lock')
@@ -14,7 +14,7 @@ describe('the lock of a folder', () => {
     const file = await inFolder()
     const unlock = await lock(file)
     await expect(lock(file)).rejects.toMatchObject({
-      code: 'not-ready',
+      name: 'FolderInUse',
       message: expect.stringMatching(/in use by process \d+ on here/),
     })
     await unlock()
@@ -39,7 +39,7 @@ describe('the lock of a folder', () => {
   ])('is taken over from %s when it has been silent for a while', async (_, left) => {
     const file = await inFolder()
     const unlock = await lock(file, left)
-    await expect(lock(file)).rejects.toMatchObject({ code: 'not-ready' })
+    await expect(lock(file)).rejects.toMatchObject({ name: 'FolderInUse' })
     await utimes(file, 0, 0)
     const ours = await lock(file)
     await Promise.all([ours(), unlock()])
