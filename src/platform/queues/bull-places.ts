@@ -1,0 +1,93 @@
+import {
+  type BackendFactory,
+  createPostgresBackend,
+  createRedisBackend,
+  type IQueueBackend,
+  type JobProgress,
+  type PgPool,
+  Queue,
+  Worker,
+} from 'bullmq'
+import { Redis } from 'ioredis'
+import { messageOf } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+
+/** Nobody follows BullMQ's stream of events. */
+const EVENTS_KEPT = 10
+/** The largest number both backends take: the records count hand-outs, so BullMQ must never fail a job for stalling. */
+const NEVER = 2 ** 31 - 1
+
+/** BullMQ's two halves: one that adds and removes, one that takes. */
+export interface BullPlace {
+  readonly queue: Queue<null, null, string, null, null, string, IQueueBackend, unknown>
+  readonly worker: Worker<null, null, string, IQueueBackend, JobProgress, unknown>
+}
+
+/** The places that were asked for, each opened once. */
+export interface BullPlaces {
+  open(name: string): BullPlace
+  /** Closes one of them. */
+  forget(name: string): Promise<void>
+  close(): Promise<void>
+}
+
+export interface BullPlacesOptions {
+  /** With BullMQ's tables; used when there is no Redis. */
+  readonly pool: PgPool
+  readonly redisUrl: string | undefined
+  readonly leaseMs: number
+  readonly log: Log
+}
+
+/** Where BullMQ keeps whose turn it is: in Redis if there is one, else beside the records. */
+export function createBullPlaces({ pool, redisUrl, ...options }: BullPlacesOptions): BullPlaces {
+  if (redisUrl === undefined) return placesOver(createPostgresBackend, pool, options)
+  const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
+  // By their message alone: ioredis adds the command that failed.
+  redis.on('error', (error) => options.log.warn({ reason: messageOf(error) }, 'Redis cannot be reached'))
+  const places = placesOver(createRedisBackend, redis, options)
+  return {
+    ...places,
+    async close() {
+      await places.close()
+      redis.disconnect()
+    },
+  }
+}
+
+function placesOver<Connection>(
+  create: BackendFactory<IQueueBackend, Connection>,
+  connection: Connection,
+  { leaseMs, log }: Pick<BullPlacesOptions, 'leaseMs' | 'log'>,
+): BullPlaces {
+  const places = new Map<string, BullPlace>()
+  const common = { connection, prefix: 'platform', skipVersionCheck: true }
+  const report = (error: Error) => log.debug({ reason: messageOf(error) }, 'BullMQ reports an error')
+
+  function make(name: string): BullPlace {
+    const queue = new Queue(name, { ...common, streams: { events: { maxLen: EVENTS_KEPT } } }, create)
+    // Without a processor: jobs are taken by hand, and only while there is room for them.
+    const limits = { lockDuration: leaseMs, stalledInterval: leaseMs / 2, maxStalledCount: NEVER }
+    const worker = new Worker(name, null, { ...common, ...limits }, create)
+    queue.on('error', report)
+    worker.on('error', report)
+    return { queue, worker } as unknown as BullPlace // their types repeat the factory's
+  }
+  async function forget(name: string): Promise<void> {
+    const place = places.get(name)
+    places.delete(name)
+    await place?.worker.close(true)
+    await place?.queue.close()
+  }
+  return {
+    open(name) {
+      const place = places.get(name) ?? make(name)
+      places.set(name, place)
+      return place
+    },
+    forget,
+    async close() {
+      await Promise.all([...places.keys()].map(forget))
+    },
+  }
+}

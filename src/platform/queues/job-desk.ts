@@ -1,0 +1,77 @@
+import { messageOf, notFound } from '../base/errors.ts'
+import type { Log } from '../base/log.ts'
+import type { Dispatch } from './dispatch.ts'
+import { bullNameOf, type JobPlace, type JobRow } from './job-place.ts'
+import type { JobStore, NewJob, Slice } from './job-store.ts'
+import type { Transitions } from './transitions.ts'
+
+/** What callers can do with jobs. */
+export interface JobDesk {
+  /** Throws 404 when its queue is gone. */
+  create(job: NewJob): Promise<JobRow>
+  /** Throws 404. */
+  read(place: JobPlace, id: string): Promise<JobRow>
+  /** Newest first. */
+  list(place: JobPlace, slice: Slice): Promise<readonly JobRow[]>
+  count(place: JobPlace): Promise<number>
+  /** Pending and running jobs of a queue. */
+  lengthOf(queueId: string): Promise<number>
+  /** Does nothing when it has ended. Throws 404. */
+  cancel(place: JobPlace, id: string): Promise<void>
+  /** Adds jobs that could not be added when they were created. */
+  addMissing(): Promise<void>
+}
+
+export interface JobDeskOptions {
+  readonly store: JobStore
+  readonly transitions: Transitions
+  readonly dispatch: Dispatch
+  /** Called after jobs were added to the hand-out. */
+  readonly onAdded: (place: JobPlace) => void
+  readonly log: Log
+}
+
+export function createJobDesk({ store, transitions, dispatch, onAdded, log }: JobDeskOptions): JobDesk {
+  /** Jobs that are accepted, for their record is written, but that the hand-out does not know yet. */
+  const missing = new Map<string, JobPlace>()
+
+  async function add(place: JobPlace, id: string): Promise<void> {
+    try {
+      await dispatch.add(bullNameOf(place), [id])
+      missing.delete(id)
+      onAdded(place)
+    } catch (error) {
+      missing.set(id, place)
+      log.warn({ id, reason: messageOf(error) }, 'a job waits until the queue can be reached')
+    }
+  }
+  async function read(place: JobPlace, id: string): Promise<JobRow> {
+    const row = await store.find(place, id)
+    if (!row) throw notFound('job')
+    return row
+  }
+  return {
+    async create(job) {
+      const row = await store.insert(job)
+      await add(job.place, row.id)
+      return row
+    },
+    read,
+    list: store.list,
+    count: store.count,
+    lengthOf: store.lengthOf,
+    async cancel(place, id) {
+      const { status } = await read(place, id)
+      const ended = await transitions.cancel(id)
+      missing.delete(id)
+      if (!ended || status !== 'pending') return
+      // Only so that nobody takes it in vain.
+      await dispatch
+        .remove(bullNameOf(place), id)
+        .catch((error: unknown) => log.debug({ id, reason: messageOf(error) }, 'a cancelled job still waits'))
+    },
+    async addMissing() {
+      for (const [id, place] of [...missing]) await add(place, id)
+    },
+  }
+}
