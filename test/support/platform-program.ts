@@ -15,7 +15,7 @@ export interface Program {
 /** Starts the built platform as users start it, on free ports; it ends with the test. */
 export function startPlatform(environment: Readonly<Record<string, string>>): Program {
   const child = spawn(process.execPath, [`${process.env.EASEL_DIST ?? 'dist'}/platform/main.js`], {
-    env: { ...process.env, MANAGEMENT_PORT: '0', ...environment },
+    env: { ...process.env, MANAGEMENT_PORT: '0', STORAGE_PORT: '0', GATEWAY_PORT: '0', ...environment },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   const lines: string[] = []

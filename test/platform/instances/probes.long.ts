@@ -114,7 +114,7 @@ describe('an instance', () => {
     const { settled, list, events } = await bench()
     await settled(groupBody('first', { startup_probe: probed('/') }))
     await soon(async () => expect(await list('first')).toMatchObject([{ started: true, ready: true }]))
-    expect(await events()).toContain('Instance Startup Probe Passed')
+    await soon(async () => expect(await events()).toContain('Instance Startup Probe Passed'))
   })
 
   it.each([
