@@ -173,12 +173,17 @@ describe('an asynchronous prompt', () => {
   })
 
   it('is refused when the queue is full', async () => {
-    await post({ prompt: saving(slow(10, 30)), id: 'full' }, { prefer: 'respond-async' })
+    await post({ prompt: saving(slow(1000, 30)), id: 'full' }, { prefer: 'respond-async' })
     const body = { prompt: saving(picture()) }
     const all = await Promise.all(Array.from({ length: 6 }, () => post(body, { prefer: 'respond-async' })))
     expect(all.map(({ status }) => status).sort()).toEqual([202, 202, 202, 429, 429, 429])
     expect(Number(all.find(({ status }) => status === 429)!.headers.get('retry-after'))).toBeGreaterThan(0)
-    await ended('full')
+    expect((await get('/jobs/full', 'DELETE')).status).toBe(202)
+    const open = async () => {
+      const { jobs } = (await get('/jobs')).body as { jobs: { finish_time?: string }[] }
+      return jobs.filter(({ finish_time }) => finish_time === undefined).length
+    }
+    await expect.poll(open).toBe(0)
   })
 
   it('stays undelivered after its last attempt, can be read, and is delivered when that is asked for', async () => {
