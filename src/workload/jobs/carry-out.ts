@@ -17,6 +17,8 @@ export interface CarryServices extends RunEntryServices {
   readonly leaving: AbortSignal
   /** Called when a prompt takes one of the places before the engines, and when it frees it. */
   onPlace(change: 1 | -1): void
+  /** Called when a prompt has been taken that is not yet among the jobs of this server, and when it is, or never will be. */
+  onEntering(change: 1 | -1): void
 }
 
 /**
@@ -24,7 +26,7 @@ export interface CarryServices extends RunEntryServices {
  * before the next begins, so that whoever has the entry next goes on from there.
  */
 export function createCarrier(services: CarryServices): (held: HeldEntry) => Promise<void> {
-  const { log, book, onPlace } = services
+  const { log, book, onPlace, onEntering } = services
   return async (held) => {
     const ledger = createLedger(held)
     let job: Job | undefined
@@ -34,15 +36,23 @@ export function createCarrier(services: CarryServices): (held: HeldEntry) => Pro
       if (placed) onPlace(-1)
       placed = false
     }
+    let entering = true
+    const entered = (): void => {
+      if (entering) onEntering(-1)
+      entering = false
+    }
     const begun = (started: Job): void => {
+      entered()
       job = started
       release = book.hold(started)
     }
     onPlace(1)
+    onEntering(1)
     if (held.starts > 1) log.warn({ id: held.id, times: held.starts }, 'a prompt is taken up again')
     try {
       if (await needsRun(held, ledger)) await runEntry(held, ledger, services, { begun, placeFree })
       placeFree()
+      entered()
       const areLinked = await tellReceivers(held, ledger, services, job)
       await held.end(writeNote(ledger.life), isTold(ledger.life) ? asEnded(held) : undefined)
       if (!areLinked) await tidy(ledger.life, services, job)
@@ -56,6 +66,7 @@ export function createCarrier(services: CarryServices): (held: HeldEntry) => Pro
           .catch((lost: unknown) => log.warn({ id: held.id, err: lost }, 'a prompt was not given back'))
       }
     } finally {
+      entered()
       placeFree()
       release()
     }

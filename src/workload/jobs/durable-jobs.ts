@@ -16,7 +16,7 @@ const LINGER_MS = 3000
 const LOOK_MS = 1000
 const SWEEP_MS = 15_000
 
-export interface DurableServices extends AcceptServices, Omit<CarryServices, 'leaving' | 'onPlace'> {
+export interface DurableServices extends AcceptServices, Omit<CarryServices, 'leaving' | 'onPlace' | 'onEntering'> {
   /** Whether an engine could run a prompt. */
   isReady(): boolean
   /** Prompts that are taken from the queue before the first of them has been executed. */
@@ -46,10 +46,13 @@ export function createDurableJobs(services: DurableServices, admission: Admissio
   const { queue, book, spool, places, isReady, jobRetentionMs } = services
   const acceptance = createAcceptance(services, admission)
   const leaving = new AbortController()
-  let [taken, held] = [0, 0]
+  let [taken, held, entering] = [0, 0, 0]
   const carry = createCarrier({
     ...services,
     leaving: leaving.signal,
+    onEntering(change) {
+      entering += change
+    },
     onPlace(change) {
       taken += change
       queue.roomChanged()
@@ -67,7 +70,7 @@ export function createDurableJobs(services: DurableServices, admission: Admissio
   return {
     accept: acceptance.accept,
     get waiting() {
-      return queue.waiting + acceptance.arriving
+      return queue.waiting + acceptance.arriving + entering
     },
     get delivering() {
       return held - taken
