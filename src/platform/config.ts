@@ -1,5 +1,7 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
+import { readEnvironment } from '../common/environment.ts'
+import { logLevels } from '../common/log.ts'
 
 const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
 const perMinute = integer(0, 1_000_000)
@@ -19,7 +21,7 @@ const environmentSchema = z.object({
   AWS_ACCESS_KEY_ID: z.string().optional(),
   AWS_SECRET_ACCESS_KEY: z.string().optional(),
   PLATFORM_BASE_URL: baseUrl.optional(),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+  LOG_LEVEL: z.enum(logLevels).default('info'),
   PLATFORM_DATA_DIR: z.string().default('platform-data'),
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   PLATFORM_SEED: z.string().optional(),
@@ -33,13 +35,7 @@ const environmentSchema = z.object({
 
 /** Reads the environment once, at start. A bad value throws one error that names every bad variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = environmentSchema.safeParse(set)
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
-    throw new Error(`the configuration is not valid:\n${faults.join('\n')}`)
-  }
-  const of = parsed.data
+  const of = readEnvironment(environmentSchema, environment)
   const { PATH = '/usr/bin:/bin', HOME = '/tmp' } = environment
   return {
     /** What containers find of this process's environment: enough to run programs, and none of its secrets. */

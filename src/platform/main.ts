@@ -2,11 +2,11 @@ import { mkdir } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { extname, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
+import { createLog } from '../common/log.ts'
 import { removeAddressBook, writeAddressBook } from './base/address-book.ts'
 import { openDatabase } from './base/database.ts'
 import { messageOf } from './base/errors.ts'
 import { listen } from './base/listen.ts'
-import { createLog } from './base/log.ts'
 import { createRateWindows } from './base/rate-windows.ts'
 import { type Config, readConfig } from './config.ts'
 import { createGateway } from './gateway/gateway.ts'
@@ -174,7 +174,7 @@ const images = { 'reference-workload': [process.execPath, fileURLToPath(workload
 const thisProcess = { pid: process.pid, host: hostname(), started: performance.timeOrigin }
 
 // As .ts from source and as .js from dist.
-const databaseEntry = new URL(`../postgres/database-thread${extname(import.meta.filename)}`, import.meta.url)
+const databaseEntry = new URL(`../common/postgres/database-thread${extname(import.meta.filename)}`, import.meta.url)
 
 try {
   await main(readConfig())

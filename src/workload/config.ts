@@ -2,6 +2,8 @@ import { existsSync, readFileSync } from 'node:fs'
 import { homedir } from 'node:os'
 import { join, resolve } from 'node:path'
 import { z } from 'zod'
+import { nonEmpty, readEnvironment } from '../common/environment.ts'
+import { logLevels } from '../common/log.ts'
 import { systemEventsSchema } from '../contracts/system-event.ts'
 import { instanceFacts } from './base/instance-facts.ts'
 
@@ -27,7 +29,7 @@ const httpUrl = z.url({ protocol: /^https?$/ })
 const environmentSchema = z.object({
   HOST: z.string().default('::'),
   PORT: integer(0, 65_535).default(3000),
-  LOG_LEVEL: z.enum(['trace', 'debug', 'info', 'warn', 'error', 'fatal']).default('info'),
+  LOG_LEVEL: z.enum(logLevels).default('info'),
   API_KEY: z.string().optional(),
   MAX_BODY_SIZE_MB: integer(1, 500).default(100),
   INPUT_MAX_MB: integer(1).default(100),
@@ -135,13 +137,8 @@ export interface EngineConfig {
 
 /** Reads the environment once, at start. A bad value throws one error that names every bad variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
-  const set = Object.fromEntries(Object.entries(environment).filter(([, value]) => value !== ''))
-  const parsed = environmentSchema.safeParse(set)
-  if (!parsed.success) {
-    const faults = parsed.error.issues.map(({ path, message }) => `  ${path.join('.')}: ${message}`)
-    throw new Error(`the configuration is not valid:\n${faults.join('\n')}`)
-  }
-  const of = parsed.data
+  const set = nonEmpty(environment)
+  const of = readEnvironment(environmentSchema, set)
   const folder = (named: string | undefined, name: string) => resolve(named ?? join(of.COMFY_HOME, name))
   const modelDir = folder(of.MODEL_DIR, 'models')
   const cacheDir = resolve(of.CACHE_DIR ?? join(homedir(), '.cache', 'comfyui-api'))

@@ -1,6 +1,6 @@
+import { createLog } from '../common/log.ts'
 import { probeGraph } from './architectures/probe.ts'
 import { messageOf } from './base/errors.ts'
-import { createLog } from './base/log.ts'
 import type { EngineConfig } from './config.ts'
 import { watchBlocking } from './engine/blocking.ts'
 import { aliveReporter } from './engine/channel.ts'

@@ -1,6 +1,6 @@
 import { extname, join } from 'node:path'
+import { createLog } from '../common/log.ts'
 import { messageOf } from './base/errors.ts'
-import { createLog } from './base/log.ts'
 import { once } from './base/once.ts'
 import { type Config, readConfig } from './config.ts'
 import { createEngines } from './engine/dispatcher.ts'

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs'
 import { describe, expect, it } from 'vitest'
-import { parseExact } from '../../src/workload/base/json.ts'
+import { parseExact } from '../../src/common/json.ts'
 import { describeNode } from '../../src/workload/graph/describe.ts'
 import { loadNodes } from '../../src/workload/nodes/support/registry.ts'
 import { loadSamplers } from '../../src/workload/sampling/load-samplers.ts'

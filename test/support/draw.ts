@@ -1,5 +1,5 @@
+import { silentLog } from '../../src/common/log.ts'
 import type { Prompt } from '../../src/contracts/prompt.ts'
-import { silentLog } from '../../src/workload/base/log.ts'
 import { createModelStore, loadFamilies } from '../../src/workload/families/support/model-store.ts'
 import { createFamilyServices } from '../../src/workload/families/support/services.ts'
 import { createResultCache } from '../../src/workload/graph/cache.ts'

@@ -1,8 +1,8 @@
 import { onTestFinished } from 'vitest'
+import type { Log } from '../../src/common/log.ts'
 import { problemSchema } from '../../src/contracts/platform/problem.ts'
 import type { Db } from '../../src/platform/base/database.ts'
 import { listen } from '../../src/platform/base/listen.ts'
-import type { Log } from '../../src/platform/base/log.ts'
 import { createManagementApp, type ManagementRoutes } from '../../src/platform/management/app.ts'
 
 /** Under which problems are named in tests. */

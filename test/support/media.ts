@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { silentLog } from '../../src/common/log.ts'
 import type { Prompt } from '../../src/contracts/prompt.ts'
-import { silentLog } from '../../src/workload/base/log.ts'
 import { pixelCountOf } from '../../src/workload/image/pixel-count.ts'
 import { addressGuard, guardedAgents, type Lookup } from '../../src/workload/media/address-guard.ts'
 import { addressRules } from '../../src/workload/media/address-rules.ts'

@@ -1,4 +1,4 @@
-import { silentLog } from '../../src/workload/base/log.ts'
+import { silentLog } from '../../src/common/log.ts'
 import { createModelStore, loadFamilies } from '../../src/workload/families/support/model-store.ts'
 import { createFamilyServices } from '../../src/workload/families/support/services.ts'
 import type { ModelStore } from '../../src/workload/model/ports.ts'

@@ -1,4 +1,4 @@
-import { silentLog } from '../../src/workload/base/log.ts'
+import { silentLog } from '../../src/common/log.ts'
 import { checkpointWeights } from '../../src/workload/families/support/checkpoint-file.ts'
 import type { CheckpointWeights } from '../../src/workload/families/support/family.ts'
 import { loadFamilies } from '../../src/workload/families/support/model-store.ts'

@@ -13,7 +13,7 @@ import { sharedFolder } from './folder.ts'
 export const openPlatformDatabase = (folder: string): Promise<Database> =>
   openDatabase({
     folder,
-    entry: new URL('../../dist/postgres/database-thread.js', import.meta.url),
+    entry: new URL('../../dist/common/postgres/database-thread.js', import.meta.url),
     holder: { pid: process.pid, host: hostname(), started: performance.timeOrigin },
     now: Date.now,
   })

@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import { createRedisBackend, type PgPool } from 'bullmq'
 import { Redis } from 'ioredis'
 import { afterAll, beforeAll, inject, onTestFinished, vi } from 'vitest'
-import { silentLog } from '../../src/workload/base/log.ts'
+import { silentLog } from '../../src/common/log.ts'
 import { createBullParts } from '../../src/workload/queue/bull-parts.ts'
 import { type Base, type BullQueueOptions, createBullQueue } from '../../src/workload/queue/bull-queue.ts'
 import { openEmbeddedBase, type Place } from '../../src/workload/queue/embedded.ts'
@@ -75,7 +75,7 @@ export function redisKind(): QueueKind {
 /** Where a test keeps an embedded queue; the thread is the built one, for threads run no TypeScript. */
 export const placeIn = (folder: string): Place => ({
   folder,
-  entry: new URL('../../dist/postgres/database-thread.js', import.meta.url),
+  entry: new URL('../../dist/common/postgres/database-thread.js', import.meta.url),
   holder: { pid: process.pid, host: hostname(), started: performance.timeOrigin },
   now: Date.now,
   log: silentLog,

@@ -1,5 +1,5 @@
+import { silentLog } from '../../src/common/log.ts'
 import type { LoweringFor } from '../../src/workload/architectures/lowering.ts'
-import { silentLog } from '../../src/workload/base/log.ts'
 import type { FamilyServices } from '../../src/workload/families/support/family.ts'
 import { createFamilyServices } from '../../src/workload/families/support/services.ts'
 import type { Runtime } from '../../src/workload/runtime/runtime.ts'

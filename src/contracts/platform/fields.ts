@@ -1,8 +1,5 @@
 import { z } from 'zod'
 
-/** Names in paths: of organizations, projects, queues, inference endpoints and container groups. */
-export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/
-
 type Input = { readonly input?: unknown }
 
 /** What is wrong with a member that is missing, or that is there and of another kind. */

@@ -1,7 +1,7 @@
 import { z } from 'zod'
 
 /** Of an organization, a project, a queue, an inference endpoint or a container group. */
-export const NAME_PATTERN = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/
+const NAME_PATTERN = /^[a-z][a-z0-9-]{0,61}[a-z0-9]$/
 
 /** A name as paths have it. */
 export const nameSchema = z

@@ -1,9 +1,9 @@
 import { join } from 'node:path'
 import { DEFAULT_SCHEMA, type PgPool } from 'bullmq'
 import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely'
-import { openDatabase as openEmbedded } from '../../postgres/database.ts'
-import { type Holder, lockFolder } from '../../postgres/folder-lock.ts'
-import { createPool } from '../../postgres/pool.ts'
+import { openDatabase as openEmbedded } from '../../common/postgres/database.ts'
+import { type Holder, lockFolder } from '../../common/postgres/folder-lock.ts'
+import { createPool } from '../../common/postgres/pool.ts'
 import { migrations } from './migrations.ts'
 import type { Tables } from './tables.ts'
 

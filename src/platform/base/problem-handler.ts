@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Request } from 'express'
+import type { Log } from '../../common/log.ts'
 import type { Problem } from '../../contracts/platform/problem.ts'
 import type { PlatformError } from './errors.ts'
 import { sendJson } from './json.ts'
-import type { Log } from './log.ts'
 import { asPlatformError, problemOf } from './problem.ts'
 import { requestIdOf } from './request-id.ts'
 

@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { STATUS_CODES } from 'node:http'
 import type { Duplex } from 'node:stream'
+import type { Log } from '../../common/log.ts'
 import { PlatformError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { asPlatformError, problemOf } from '../base/problem.ts'
 import { type Call, ClientSilent } from './exchange.ts'
 

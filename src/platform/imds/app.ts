@@ -1,4 +1,5 @@
 import express, { type Express, type RequestHandler, type Response } from 'express'
+import type { Log } from '../../common/log.ts'
 import {
   type ImdsDeletionCost,
   type ImdsStatus,
@@ -8,7 +9,6 @@ import {
 } from '../../contracts/platform/imds.ts'
 import { notFound, PlatformError } from '../base/errors.ts'
 import { sendJson } from '../base/json.ts'
-import type { Log } from '../base/log.ts'
 import { createProblemHandler } from '../base/problem-handler.ts'
 import { readBody } from '../base/read-body.ts'
 import { assignRequestId } from '../base/request-id.ts'

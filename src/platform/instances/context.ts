@@ -1,6 +1,6 @@
+import type { Log } from '../../common/log.ts'
 import type { GroupDefinition } from '../../contracts/platform/container-group.ts'
 import type { Db } from '../base/database.ts'
-import type { Log } from '../base/log.ts'
 import type { Launcher } from './launcher.ts'
 import type { Nodes } from './nodes.ts'
 import type { Run } from './run.ts'

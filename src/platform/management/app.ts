@@ -1,7 +1,7 @@
 import express, { type Express, type Router } from 'express'
+import type { Log } from '../../common/log.ts'
 import type { Db } from '../base/database.ts'
 import { notFound } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { createProblemHandler } from '../base/problem-handler.ts'
 import { createRateWindows } from '../base/rate-windows.ts'
 import { assignRequestId } from '../base/request-id.ts'

@@ -1,6 +1,7 @@
 import { type Response, Router } from 'express'
+import { stringifyExact } from '../../common/json.ts'
 import { webhookOf } from '../../contracts/platform/job-fields.ts'
-import { sendJson, stringifyJson } from '../base/json.ts'
+import { sendJson } from '../base/json.ts'
 import { pagingOf } from '../base/paging.ts'
 import { nameIn, uuidIn } from '../base/path.ts'
 import { readBody } from '../base/read-body.ts'
@@ -47,15 +48,15 @@ export function createInferenceRoutes({ queues: { endpoints, jobs }, baseUrl }: 
   router.post('/inference-endpoints/:endpoint/jobs', async (request, response) => {
     const { endpoint, place, organization } = endpointOf(request.params, response)
     const body = await readBody(endpoints.bodySchemaOf(endpoint.name), request)
-    const input = stringifyJson(body.input)
+    const input = stringifyExact(body.input)
     const row = await jobs.create({
       place,
       organizationId: organization.id,
       input,
-      metadata: body.metadata ? stringifyJson(body.metadata) : undefined,
+      metadata: body.metadata ? stringifyExact(body.metadata) : undefined,
       webhook: webhookOf(body),
     })
-    const echoed = endpoint.name === 'transcribe' ? stringifyJson({ url: body.input.url }) : input
+    const echoed = endpoint.name === 'transcribe' ? stringifyExact({ url: body.input.url }) : input
     sendText(announce(response, baseUrl, row.id), createdInferenceJobText(row, organization.name, echoed))
   })
   router.get('/inference-endpoints/:endpoint/jobs/:job', async ({ params }, response) => {

@@ -1,7 +1,8 @@
 import { type Response, Router } from 'express'
+import { stringifyExact } from '../../common/json.ts'
 import { queueBodySchema, queuePatchSchema } from '../../contracts/platform/queue.ts'
 import { queueJobBodySchema } from '../../contracts/platform/queue-job.ts'
-import { sendJson, stringifyJson } from '../base/json.ts'
+import { sendJson } from '../base/json.ts'
 import { pagingOf } from '../base/paging.ts'
 import { nameIn, uuidIn } from '../base/path.ts'
 import { readBody } from '../base/read-body.ts'
@@ -68,8 +69,8 @@ export function createQueueRoutes({ queues: { queues, jobs }, baseUrl, connected
     const row = await jobs.create({
       place: { queueId: id },
       organizationId: organizationOf(response).id,
-      input: stringifyJson(input),
-      metadata: metadata ? stringifyJson(metadata) : undefined,
+      input: stringifyExact(input),
+      metadata: metadata ? stringifyExact(metadata) : undefined,
       webhook: webhook ?? undefined,
     })
     sendText(announce(response, baseUrl, row.id), queueJobText(row))

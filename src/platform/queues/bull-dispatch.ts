@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Job } from 'bullmq'
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { BullPlace, BullPlaces } from './bull-places.ts'
 import type { Dispatch, Hold } from './dispatch.ts'
 

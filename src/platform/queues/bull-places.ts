@@ -9,8 +9,8 @@ import {
   Worker,
 } from 'bullmq'
 import { Redis } from 'ioredis'
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 
 /** Nobody follows BullMQ's stream of events. */
 const EVENTS_KEPT = 10

@@ -1,7 +1,7 @@
 import { DEFAULT_SCHEMA, type PgPool, runMigrations } from 'bullmq'
+import type { Log } from '../../common/log.ts'
 import type { Db } from '../base/database.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { createBullDispatch } from './bull-dispatch.ts'
 import { createBullPlaces } from './bull-places.ts'
 import { createEndpointBook, type EndpointBook, type EndpointSettings } from './endpoint-book.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '../../common/log.ts'
 import { messageOf, notFound } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { Dispatch } from './dispatch.ts'
 import { bullNameOf, type JobPlace, type JobRow } from './job-place.ts'
 import type { JobStore, NewJob, Slice } from './job-store.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { callApplication } from './call-application.ts'
 import type { Dispatch, Hold } from './dispatch.ts'
 import type { Transitions } from './transitions.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { WorkLoop } from './work-loop.ts'
 
 /** Failures in a row after which an instance counts as not ready. */

@@ -1,5 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import type { BlobStore } from './blob-store.ts'
 
 const UUID = '[\\da-f]{8}(?:-[\\da-f]{4}){3}-[\\da-f]{12}'

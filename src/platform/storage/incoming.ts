@@ -30,9 +30,11 @@ export function createIncoming(folder: string) {
         }
       }
       await mkdir(folder, { recursive: true })
+      const file = createWriteStream(path, { flags: 'wx', flush: true })
       try {
-        await pipeline(counted, createWriteStream(path, { flags: 'wx', flush: true }))
+        await pipeline(counted, file)
       } catch (error) {
+        if (!file.closed) await new Promise<void>((resolve) => file.once('close', resolve)) // it may be about to make the file
         await discard()
         throw error
       }

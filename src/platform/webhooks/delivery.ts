@@ -1,6 +1,6 @@
+import type { Log } from '../../common/log.ts'
 import type { Db } from '../base/database.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { CallFailure, createCaller } from './call.ts'
 import { createMessages, type Message } from './messages.ts'
 import { webhookSecretOf } from './secret.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '../../common/log.ts'
 import { type Listening, listen } from '../base/listen.ts'
-import type { Log } from '../base/log.ts'
 import { createImdsApp } from '../imds/app.ts'
 import type { IdentityTokens } from '../imds/identity-tokens.ts'
 import type { ImdsInstance } from '../imds/instance.ts'

@@ -1,7 +1,7 @@
 import { sql } from 'kysely'
+import type { Log } from '../../common/log.ts'
 import type { Db } from '../base/database.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { Instances } from '../instances/create-instances.ts'
 import type { Queues } from '../queues/create-queues.ts'
 import type { QueueWorker } from '../queues/worker.ts'

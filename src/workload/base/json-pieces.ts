@@ -1,5 +1,5 @@
 import { createReadStream } from 'node:fs'
-import { stringifyExact } from './json.ts'
+import { stringifyExact } from '../../common/json.ts'
 
 /**
  * Bytes of a file in memory at a time: a multiple of 3, so that each becomes whole base64, and few enough that V8 collects

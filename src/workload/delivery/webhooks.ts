@@ -1,5 +1,5 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import { CallFailure } from './call-failure.ts'
 import { callReceiver, type StreamTo } from './call-receiver.ts'
 import type { DeliveryState, Destination, Parcel, Webhooks } from './parcel.ts'

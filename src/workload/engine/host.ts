@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Log } from '../../common/log.ts'
 import { WorkloadError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { NetworkMeasure } from '../base/network-measure.ts'
 import type { Audience } from './audience.ts'
 import { createPreviewing, type Previewing } from './previewing.ts'

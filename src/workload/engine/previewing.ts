@@ -1,4 +1,4 @@
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import type { NodeEvent, Picture, Sketch } from './protocol.ts'
 
 /** Turns the sketches of one run into previews. */

@@ -1,6 +1,6 @@
 import express, { type Express } from 'express'
+import type { Log } from '../../common/log.ts'
 import { WorkloadError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { Metrics } from '../base/metrics.ts'
 import type { Downloads } from '../jobs/downloads.ts'
 import type { Jobs } from '../jobs/jobs.ts'

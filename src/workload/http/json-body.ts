@@ -1,6 +1,6 @@
 import express, { type Request, type RequestHandler } from 'express'
+import { parseExact } from '../../common/json.ts'
 import { WorkloadError } from '../base/errors.ts'
-import { parseExact } from '../base/json.ts'
 
 /**
  * Parses a JSON body of at most `limit` bytes, without losing a digit of a 64-bit integer. Scripts for ComfyUI say that

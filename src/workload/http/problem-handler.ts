@@ -1,8 +1,8 @@
 import type { ErrorRequestHandler, Response } from 'express'
+import { stringifyExact } from '../../common/json.ts'
+import type { Log } from '../../common/log.ts'
 import { problemStatus } from '../../contracts/problem.ts'
 import { WorkloadError } from '../base/errors.ts'
-import { stringifyExact } from '../base/json.ts'
-import type { Log } from '../base/log.ts'
 import { asReadable, problemOf } from '../base/problem.ts'
 import { requestIdOf } from './request-id.ts'
 

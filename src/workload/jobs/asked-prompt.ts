@@ -1,6 +1,6 @@
+import { parseExact, stringifyExact } from '../../common/json.ts'
 import { maskedUrl } from '../base/credentials.ts'
 import { WorkloadError } from '../base/errors.ts'
-import { parseExact, stringifyExact } from '../base/json.ts'
 import type { QueueRequest } from '../queue/job-queue.ts'
 import { bodyKeyOf } from './body-key.ts'
 import type { Seal } from './seal.ts'

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto'
-import { stringifyExact } from '../base/json.ts'
+import { stringifyExact } from '../../common/json.ts'
 
 /** Equal for bodies that ask for the same, in whatever order their keys stand and with whatever credentials. */
 export function bodyKeyOf(raw: Readonly<Record<string, unknown>>): string {

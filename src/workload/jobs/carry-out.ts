@@ -1,5 +1,5 @@
+import type { Log } from '../../common/log.ts'
 import { promptRequestSchema } from '../../contracts/prompt.ts'
-import type { Log } from '../base/log.ts'
 import type { DeliveryState, Webhooks } from '../delivery/parcel.ts'
 import { type HeldEntry, HoldLost } from '../queue/job-queue.ts'
 import { asEnded, readAsked } from './asked-prompt.ts'

@@ -1,6 +1,6 @@
+import type { Log } from '../../common/log.ts'
 import { unlessAborted } from '../base/abort.ts'
 import { WorkloadError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { Webhooks } from '../delivery/parcel.ts'
 import type { Uploads } from '../delivery/uploads.ts'
 import type { ShownFile } from '../engine/protocol.ts'

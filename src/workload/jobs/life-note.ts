@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises'
+import { parseExact, stringifyExact } from '../../common/json.ts'
 import type { ProblemCode } from '../../contracts/problem.ts'
 import { type ErrorFacts, WorkloadError } from '../base/errors.ts'
-import { parseExact, stringifyExact } from '../base/json.ts'
 import type { DeliveryState } from '../delivery/parcel.ts'
 import type { ExecutedPrompt } from './job.ts'
 

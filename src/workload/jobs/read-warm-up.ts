@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises'
-import { parseExact } from '../base/json.ts'
+import { parseExact } from '../../common/json.ts'
 
 export interface WarmUpFile {
   readonly file: string

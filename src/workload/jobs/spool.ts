@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join, resolve, sep } from 'node:path'
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import type { JobQueue } from '../queue/job-queue.ts'
 import { readNote } from './life-note.ts'
 

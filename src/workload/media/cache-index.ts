@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
 import { ifThere } from '../base/if-there.ts'
-import type { Log } from '../base/log.ts'
 import { removeStaleParts } from './part-file.ts'
 
 /** Nobody goes on with a part that is older. */

@@ -2,6 +2,7 @@ import type { Credentials } from '../../contracts/credentials.ts'
 import { authFor, basic, headersOf, withQuery } from '../base/credentials.ts'
 import { WorkloadError } from '../base/errors.ts'
 import type { HeadersFor } from './outbound.ts'
+import { unescaped } from './unescaped.ts'
 
 /** What this server may show of itself when who asks shows nothing. */
 export interface OwnIdentities {
@@ -78,13 +79,4 @@ function isOwnFile(url: URL, { url: storage, organization }: OwnIdentities['stor
   const below = organization === undefined ? '' : `/organizations/${encodeURIComponent(organization)}/files`
   const plain = !unescaped(url.pathname).split(/[/\\]/).includes('..')
   return plain && url.origin === origin && url.pathname.startsWith(`${pathname.replace(/\/+$/, '')}${below}/`)
-}
-
-/** Text with its escapes resolved; as it was when one is broken. */
-function unescaped(text: string): string {
-  try {
-    return decodeURIComponent(text)
-  } catch {
-    return text
-  }
 }

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto'
 import { mkdir, mkdtemp, readdir, readFile, rename, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Log } from '../../common/log.ts'
 import { ifThere } from '../base/if-there.ts'
-import type { Log } from '../base/log.ts'
 import { once } from '../base/once.ts'
 
 /** Folders that a server which ended too early left behind are this old at least. */

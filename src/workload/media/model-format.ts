@@ -1,5 +1,6 @@
 import { extname } from 'node:path'
 import { WorkloadError } from '../base/errors.ts'
+import { unescaped } from './unescaped.ts'
 
 /** Formats that hold weights and nothing that runs. */
 const weights = new Set(['.safetensors', '.sft', '.onnx'])
@@ -30,11 +31,7 @@ export function fileNameOf(url: string): string {
   const [, rest = ''] = /^s3:\/\/[^/]*(\/.*)$/is.exec(url) ?? []
   const segment = (rest === '' ? new URL(url).pathname : rest).split('/').at(-1)!
   if (rest !== '') return segment // a key is literal
-  try {
-    return decodeURIComponent(segment)
-  } catch {
-    return segment
-  }
+  return unescaped(segment)
 }
 
 /** Throws `model-unsupported` when a file does not begin as one with `extension` does. */

@@ -7,6 +7,7 @@ import type { FetchMedia } from './fetch-media.ts'
 import type { InputOptions, TakeInputs } from './inputs.ts'
 import { keepFile } from './keep-file.ts'
 import { type MediaType, sniff } from './sniff.ts'
+import { unescaped } from './unescaped.ts'
 
 /** Pictures that are taken in at a time: each is in memory while it comes. */
 const AT_ONCE = 4
@@ -157,13 +158,4 @@ function agrees(declared: string, mime: string): boolean {
     .replace(/\/jpg$/, '/jpeg')
     .replace(/\/tif$/, '/tiff')
   return plain === mime || plain === '' || plain === 'application/octet-stream'
-}
-
-/** Data with `%2B` and the like resolved; as it was when an escape is broken. */
-function unescaped(data: string): string {
-  try {
-    return decodeURIComponent(data)
-  } catch {
-    return data
-  }
 }

@@ -1,6 +1,6 @@
 import { setTimeout as pause } from 'node:timers/promises'
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { BullQueue } from './bull-parts.ts'
 import { type Hold, holdOf } from './hold.ts'
 import { type HeldEntry, HoldLost } from './job-queue.ts'

@@ -1,6 +1,6 @@
+import type { Log } from '../../common/log.ts'
 import { unlessAborted } from '../base/abort.ts'
 import { messageOf, WorkloadError } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import { createBullHolds } from './bull-holds.ts'
 import { type Backing, createBullParts } from './bull-parts.ts'
 import { createEntryStore } from './entry-store.ts'

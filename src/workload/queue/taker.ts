@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
+import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
-import type { Log } from '../base/log.ts'
 import type { BullHolds } from './bull-holds.ts'
 import type { BullWorker } from './bull-parts.ts'
 import type { HeldEntry, JobQueue } from './job-queue.ts'

@@ -1,4 +1,4 @@
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import { ownHeaderFor } from '../base/own-header.ts'
 import type { Config } from '../config.ts'
 import type { Webhooks } from '../delivery/parcel.ts'

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import type { Config } from '../config.ts'
 import { pixelCountOf } from '../image/pixel-count.ts'
 import { createFetchMedia } from '../media/fetch-media.ts'

@@ -1,5 +1,5 @@
+import type { Log } from '../../common/log.ts'
 import { authFor } from '../base/credentials.ts'
-import type { Log } from '../base/log.ts'
 import type { Config } from '../config.ts'
 import { createDownloads, type Downloads } from '../jobs/downloads.ts'
 import { fetchModels, readManifest } from '../jobs/manifest.ts'

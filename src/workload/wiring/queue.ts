@@ -1,7 +1,7 @@
 import { hostname } from 'node:os'
 import { extname, join } from 'node:path'
-import { hasDatabase } from '../../postgres/database.ts'
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
+import { hasDatabase } from '../../common/postgres/database.ts'
 import type { Config } from '../config.ts'
 import type { JobQueue } from '../queue/job-queue.ts'
 import { createLazyQueue } from '../queue/lazy.ts'
@@ -39,4 +39,4 @@ export function wireQueue(
 }
 
 // As .ts from source and as .js from dist.
-const entry = new URL(`../../postgres/database-thread${extname(import.meta.filename)}`, import.meta.url)
+const entry = new URL(`../../common/postgres/database-thread${extname(import.meta.filename)}`, import.meta.url)

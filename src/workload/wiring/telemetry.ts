@@ -1,4 +1,4 @@
-import type { Log } from '../base/log.ts'
+import type { Log } from '../../common/log.ts'
 import { createMetrics, type Metrics, type StoredKind } from '../base/metrics.ts'
 import type { Config } from '../config.ts'
 import { retrySchedule } from '../delivery/retry-schedule.ts'

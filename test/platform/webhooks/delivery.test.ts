@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks'
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest'
-import type { Log } from '../../../src/platform/base/log.ts'
+import type { Log } from '../../../src/common/log.ts'
 import { createWebhookDelivery, type WebhookDeliverySettings } from '../../../src/platform/webhooks/delivery.ts'
 import { replaceWebhookSecret, webhookSecretOf } from '../../../src/platform/webhooks/secret.ts'
 import { addTenant, platformDatabase, type Tenant } from '../../support/platform-database.ts'

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest'
-import { silentLog } from '../../../src/workload/base/log.ts'
+import { silentLog } from '../../../src/common/log.ts'
 import { createAudience } from '../../../src/workload/engine/audience.ts'
 import { createPreviewing } from '../../../src/workload/engine/previewing.ts'
 import type { NodeEvent, Picture, Sketch } from '../../../src/workload/engine/protocol.ts'

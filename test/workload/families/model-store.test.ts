@@ -1,7 +1,7 @@
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, expect, it } from 'vitest'
-import { silentLog } from '../../../src/workload/base/log.ts'
+import { silentLog } from '../../../src/common/log.ts'
 import { createModelStore, loadFamilies } from '../../../src/workload/families/support/model-store.ts'
 import { createFamilyServices } from '../../../src/workload/families/support/services.ts'
 import type { ModelStore } from '../../../src/workload/model/ports.ts'

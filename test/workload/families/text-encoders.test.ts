@@ -1,9 +1,9 @@
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
+import { silentLog } from '../../../src/common/log.ts'
 import { clipTextGraph, readClipTextConfig } from '../../../src/workload/architectures/clip-text.ts'
 import { textEncoderLowering } from '../../../src/workload/architectures/lowerings.ts'
-import { silentLog } from '../../../src/workload/base/log.ts'
 import {
   createRefinerTextEncoder,
   createSd1TextEncoder,

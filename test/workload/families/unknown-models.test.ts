@@ -1,6 +1,6 @@
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../src/workload/base/log.ts'
+import { silentLog } from '../../../src/common/log.ts'
 import { loadFamilies } from '../../../src/workload/families/support/model-store.ts'
 import { openCheckpoint } from '../../../src/workload/families/support/open-checkpoint.ts'
 import { createFamilyServices } from '../../../src/workload/families/support/services.ts'

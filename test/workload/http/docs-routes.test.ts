@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs'
 import type { Express } from 'express'
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../src/workload/base/log.ts'
+import { silentLog } from '../../../src/common/log.ts'
 import { type AppServices, createApp } from '../../../src/workload/http/app.ts'
 import { openApiDocument } from '../../../src/workload/http/docs/document.ts'
 

@@ -1,7 +1,7 @@
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { expect, it } from 'vitest'
-import { silentLog } from '../../../src/workload/base/log.ts'
+import { silentLog } from '../../../src/common/log.ts'
 import { writeNote } from '../../../src/workload/jobs/life-note.ts'
 import { createSpool } from '../../../src/workload/jobs/spool.ts'
 import { emptyFolder } from '../../support/folder.ts'

@@ -1,7 +1,7 @@
 import { mkdir, symlink } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import { beforeAll, describe, expect, it } from 'vitest'
-import { silentLog } from '../../../src/workload/base/log.ts'
+import { silentLog } from '../../../src/common/log.ts'
 import { createModelStore, loadFamilies } from '../../../src/workload/families/support/model-store.ts'
 import { createFamilyServices } from '../../../src/workload/families/support/services.ts'
 import { createImageSource } from '../../../src/workload/image/load.ts'

@@ -24,7 +24,7 @@ describe('the embedded queue', () => {
     timeout: MAKING_MS,
   }, async () => {
     const folder = await folderWithDatabase()
-    const built = (name: string) => new URL(`../workload/queue/${name}.js`, placeIn(folder).entry).href
+    const built = (name: string) => new URL(`../../workload/queue/${name}.js`, placeIn(folder).entry).href
     // Another process: submits, takes two, notes something, and is killed right after it says so.
     const program = `
       const { openEmbeddedQueue } = await import('${built('embedded')}')

@@ -1,7 +1,7 @@
+import type { Log } from '../../../common/log.ts'
 import { autoencoderLowering, networkLowering, textEncoderLowering } from '../../architectures/lowerings.ts'
 import { WorkloadError } from '../../base/errors.ts'
 import { createKeep } from '../../base/keep.ts'
-import type { Log } from '../../base/log.ts'
 import { once } from '../../base/once.ts'
 import type { Runtime } from '../../runtime/runtime.ts'
 import type { ModelFolders } from '../../weights/model-folders.ts'

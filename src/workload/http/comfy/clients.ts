@@ -1,6 +1,6 @@
 import type { WebSocket } from 'ws'
 import { z } from 'zod'
-import { stringifyExact } from '../../base/json.ts'
+import { stringifyExact } from '../../../common/json.ts'
 import { featureFlags } from './feature-flags.ts'
 import { describedFrame, type Preview, plainFrame } from './preview-frame.ts'
 

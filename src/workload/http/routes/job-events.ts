@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { type Response, Router } from 'express'
-import { stringifyExact } from '../../base/json.ts'
+import { stringifyExact } from '../../../common/json.ts'
 import type { Jobs } from '../../jobs/jobs.ts'
 import { methodNotAllowed } from '../method-not-allowed.ts'
 

@@ -1,6 +1,6 @@
 import { type Request, Router } from 'express'
+import { parseExact } from '../../../../common/json.ts'
 import { WorkloadError } from '../../../base/errors.ts'
-import { parseExact } from '../../../base/json.ts'
 import type { Jobs } from '../../../jobs/jobs.ts'
 import type { PictureFiles, ReceivedFile, Upload } from '../../../jobs/picture-files.ts'
 import { lendFile, readFileName } from '../../comfy/lend-file.ts'

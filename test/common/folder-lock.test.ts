@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { readFile, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { describe, expect, it } from 'vitest'
-import { lockFolder } from '../../src/postgres/folder-lock.ts'
+import { lockFolder } from '../../src/common/postgres/folder-lock.ts'
 import { emptyFolder } from '../support/folder.ts'
 
 const me = { pid: process.pid, host: 'here', started: 1000 }

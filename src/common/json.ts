@@ -70,11 +70,11 @@ function endOfString(text: string, quote: number): number {
   }
 }
 
-/** Writes plain data as JSON; bigints become their digits. Members that are undefined are left out. */
+/** Writes plain data as JSON: bigints as their digits, dates as ISO 8601 in UTC. Members that are undefined are left out. */
 export function stringifyExact(value: unknown): string {
   if (typeof value === 'bigint') return String(value)
   if (Array.isArray(value)) return `[${value.map(stringifyExact).join(',')}]`
-  if (typeof value !== 'object' || value === null) return JSON.stringify(value) ?? 'null'
+  if (typeof value !== 'object' || value === null || value instanceof Date) return JSON.stringify(value) ?? 'null'
   const members = Object.entries(value).filter(([, member]) => member !== undefined)
   return `{${members.map(([key, member]) => `${JSON.stringify(key)}:${stringifyExact(member)}`).join(',')}}`
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, it } from 'vitest'
-import { parseExact, stringifyExact } from '../../../src/workload/base/json.ts'
+import { parseExact, stringifyExact } from '../../src/common/json.ts'
 
 const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 
