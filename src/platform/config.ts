@@ -1,18 +1,34 @@
 import { resolve } from 'node:path'
 import { z } from 'zod'
-import { readEnvironment } from '../common/environment.ts'
+import { nonEmpty, readEnvironment } from '../common/environment.ts'
 import { logLevels } from '../common/log.ts'
 
 const integer = (min: number, max: number) => z.coerce.number().int().min(min).max(max)
+const port = (number: number) => integer(0, 65_535).default(number)
 const perMinute = integer(0, 1_000_000)
+/** Read in seconds, given in milliseconds. */
+const seconds = (usual: number, min = 0) =>
+  z.coerce
+    .number()
+    .min(min)
+    .max(100_000_000)
+    .default(usual)
+    .transform((number) => number * 1000)
+const boolean = z
+  .enum(['true', 'false'])
+  .default('false')
+  .transform((text) => text === 'true')
 /** Without a slash at the end, for paths are appended to it. */
 const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
+const HOUR_S = 3600
+const DAY_S = 24 * HOUR_S
 
 const environmentSchema = z.object({
   PLATFORM_HOST: z.string().default('127.0.0.1'),
-  MANAGEMENT_PORT: integer(0, 65_535).default(8000),
-  STORAGE_PORT: integer(0, 65_535).default(8001),
-  GATEWAY_PORT: integer(0, 65_535).default(8080),
+  MANAGEMENT_PORT: port(8000),
+  STORAGE_PORT: port(8001),
+  IMDS_PORT: port(8002),
+  GATEWAY_PORT: port(8080),
   GATEWAY_DOMAIN: z.string().default('localhost'),
   REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
   STORAGE_S3_BUCKET: z.string().optional(),
@@ -31,18 +47,43 @@ const environmentSchema = z.object({
   RECREATES_PER_MINUTE: perMinute.default(10),
   REALLOCATIONS_PER_MINUTE: perMinute.default(10),
   REPLICA_QUOTA: integer(0, 1_000_000).default(10),
+  JOB_ATTEMPTS: integer(1, 100).default(4),
+  JOB_LEASE_S: seconds(60, 1),
+  JOB_LEASE_RENEWAL_S: seconds(20, 0.1),
+  JOB_RETENTION_S: seconds(DAY_S),
+  WORKER_POLL_S: seconds(1, 0.1),
+  STOP_GRACE_S: seconds(30),
+  EXITS_BEFORE_MOVE: integer(1, 1000).default(3),
+  NODE_EXCLUSION_S: seconds(48 * HOUR_S),
+  AUTOSCALER_POLL_S: seconds(30, 1),
+  TOKEN_ISSUER: z.string().max(80).optional(),
+  TOKEN_LIFETIME_S: integer(60, 3600).default(300),
+  TOKEN_CACHE_S: integer(0, 3600).default(180),
+  STORAGE_MAX_REQUEST_BYTES: integer(1, 5 * 2 ** 30).default(100 * 2 ** 20),
+  STORAGE_RETENTION_S: seconds(30 * DAY_S),
+  STORAGE_UPLOAD_EXPIRY_S: seconds(7 * DAY_S),
+  WEBHOOK_WAITS_S: z
+    .string()
+    .regex(/^\d+(\.\d+)?(,\d+(\.\d+)?)*$/, 'must be a comma list of seconds')
+    .default('0,5,300,1800,7200,18000,36000,36000')
+    .transform((list) => list.split(',').map((number) => Number(number) * 1000)),
+  WEBHOOK_TIMEOUT_S: seconds(15, 0.1),
+  WEBHOOK_BLOCK_PRIVATE: boolean,
+  LOG_RETENTION_S: seconds(90 * DAY_S),
 })
 
 /** Reads the environment once, at start. A bad value throws one error that names every bad variable. */
 export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
-  const of = readEnvironment(environmentSchema, environment)
-  const { PATH = '/usr/bin:/bin', HOME = '/tmp' } = environment
+  const set = nonEmpty(environment)
+  const of = readEnvironment(environmentSchema, set)
+  const { PATH = '/usr/bin:/bin', HOME = '/tmp' } = set
   return {
     /** What containers find of this process's environment: enough to run programs, and none of its secrets. */
     containerEnvironment: { PATH, HOME },
     host: of.PLATFORM_HOST,
     management: { port: of.MANAGEMENT_PORT, baseUrl: of.PLATFORM_BASE_URL, requestsPerMinute: of.REQUESTS_PER_MINUTE },
     logLevel: of.LOG_LEVEL,
+    logRetentionMs: of.LOG_RETENTION_S,
     /** Of this process alone: its database, where it has no server, and what it writes down for others. */
     dataDir: resolve(of.PLATFORM_DATA_DIR),
     databaseUrl: of.DATABASE_URL,
@@ -58,8 +99,35 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
             ? undefined
             : { accessKeyId: of.AWS_ACCESS_KEY_ID, secretAccessKey: of.AWS_SECRET_ACCESS_KEY },
       },
+      settings: {
+        requestBytes: of.STORAGE_MAX_REQUEST_BYTES,
+        retentionMs: of.STORAGE_RETENTION_S,
+        uploadMs: of.STORAGE_UPLOAD_EXPIRY_S,
+      },
+    },
+    imds: {
+      port: of.IMDS_PORT,
+      /** The management API's address if not given. */
+      issuer: of.TOKEN_ISSUER,
+      tokenSeconds: of.TOKEN_LIFETIME_S,
+      cacheSeconds: of.TOKEN_CACHE_S,
     },
     gateway: { port: of.GATEWAY_PORT, domain: of.GATEWAY_DOMAIN },
+    jobs: {
+      attempts: of.JOB_ATTEMPTS,
+      leaseMs: of.JOB_LEASE_S,
+      renewMs: of.JOB_LEASE_RENEWAL_S,
+      retentionMs: of.JOB_RETENTION_S,
+      readinessMs: of.WORKER_POLL_S,
+    },
+    instances: {
+      graceMs: of.STOP_GRACE_S,
+      exitsBeforeMove: of.EXITS_BEFORE_MOVE,
+      exclusionMs: of.NODE_EXCLUSION_S,
+      autoscalerMs: of.AUTOSCALER_POLL_S,
+      replicaQuota: of.REPLICA_QUOTA,
+    },
+    webhooks: { waitsMs: of.WEBHOOK_WAITS_S, timeoutMs: of.WEBHOOK_TIMEOUT_S, blockPrivate: of.WEBHOOK_BLOCK_PRIVATE },
     seedFile: of.PLATFORM_SEED,
     gpuClassesFile: of.GPU_CLASSES_FILE,
     quotas: {

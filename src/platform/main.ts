@@ -38,8 +38,6 @@ import { openStorage } from './wiring/storage.ts'
 
 /** How long idle connections may keep a server open that has nothing left to do. */
 const CLOSE_MS = 1000
-/** How long identity tokens are valid (section 21). */
-const TOKEN_S = 300
 
 const say = (line: string): void => void process.stdout.write(`${line}\n`)
 
@@ -65,17 +63,20 @@ async function main(config: Config): Promise<void> {
   const management = await listen(config.host, config.management.port)
   const baseUrl = config.management.baseUrl ?? addressOf(config.host, management.port)
   const keys = createSigningKeys({ db, now, schedule: weekly })
-  const tokens = createIdentityTokens({ keys, now, issuer: baseUrl, lifetimeSeconds: TOKEN_S })
-  const webhooks = createWebhookDelivery({ db, now, log })
+  const tokens = createIdentityTokens({
+    ...{ keys, now, issuer: config.imds.issuer ?? baseUrl },
+    lifetimeSeconds: config.imds.tokenSeconds,
+  })
+  const webhooks = createWebhookDelivery({ db, now, log, settings: config.webhooks })
   const queues = createQueues({
     ...{ db, pool, now, log, redisUrl: config.redisUrl },
-    settings: queueSettings(config.redisUrl !== undefined),
+    settings: queueSettings(config),
     onWebhooks: webhooks.wake,
   })
-  const metadata = createMetadataServices({ tokens, baseUrl, now, log })
+  const metadata = createMetadataServices({ tokens, baseUrl, now, log, cacheSeconds: config.imds.cacheSeconds })
   const instances: Instances = createInstances({
     ...{ db, now, log },
-    settings: { ...defaultInstanceSettings, replicaQuota: config.quotas.replicaQuota },
+    settings: { ...defaultInstanceSettings, ...config.instances },
     launcher: createProcessLauncher({
       folder: join(dataDir, 'nodes'),
       images,
@@ -156,9 +157,9 @@ async function main(config: Config): Promise<void> {
 }
 
 /** Times of the hand-out of jobs (platform reference, section 27), in milliseconds. */
-const queueSettings = (isShared: boolean): QueueSettings => ({
-  ...{ endpoints: [], processors: {}, attempts: 4, leaseMs: 60_000, renewMs: 20_000 },
-  ...{ retentionMs: 86_400_000, readinessMs: 1000, lookMs: isShared ? 1000 : 5000 },
+const queueSettings = ({ jobs, redisUrl }: Config): QueueSettings => ({
+  ...jobs,
+  ...{ endpoints: [], processors: {}, lookMs: redisUrl === undefined ? 5000 : 1000 },
 })
 
 /** How `host` and `port` stand in a URL that can be opened. */

@@ -4,13 +4,13 @@ import { createImdsApp } from '../imds/app.ts'
 import type { IdentityTokens } from '../imds/identity-tokens.ts'
 import type { ImdsInstance } from '../imds/instance.ts'
 
-/** How long a token is given out again, in seconds (section 21). */
-const CACHE_S = 180
 const CLOSE_MS = 500
 
 export interface MetadataOptions {
   readonly tokens: IdentityTokens
   readonly baseUrl: string
+  /** How long a token is given out again. */
+  readonly cacheSeconds: number
   readonly now: () => number
   readonly log: Log
 }
@@ -23,12 +23,12 @@ export interface MetadataServices {
   close(): Promise<void>
 }
 
-export function createMetadataServices({ tokens, baseUrl, now, log }: MetadataOptions): MetadataServices {
+export function createMetadataServices({ tokens, baseUrl, cacheSeconds, now, log }: MetadataOptions): MetadataServices {
   const listeners = new Map<string, Listening>()
   return {
     async start(id, instance) {
       const listener = await listen('127.0.0.1', 0)
-      listener.answer(createImdsApp({ instance, tokens, cacheSeconds: CACHE_S, baseUrl, now, log }))
+      listener.answer(createImdsApp({ instance, tokens, cacheSeconds, baseUrl, now, log }))
       listeners.set(id, listener)
       return `http://127.0.0.1:${listener.port}`
     },

@@ -28,10 +28,11 @@ export async function openStorage(
     storage.bucket === undefined
       ? createDiskBlobs(folder)
       : (await import('../storage/s3-blobs.ts')).createS3Blobs({ ...storage.s3, bucket: storage.bucket, folder })
+  const settings = { ...storageDefaults, ...storage.settings }
   const listening = await listen(host, storage.port)
   const url = urlAt(listening)
-  listening.answer(createStorageApp({ db, blobs, now, log, settings: storageDefaults, publicUrl: url, verifyToken }))
-  const sweep = createSweep({ db, blobs, now, log, settings: storageDefaults })
+  listening.answer(createStorageApp({ db, blobs, now, log, settings, publicUrl: url, verifyToken }))
+  const sweep = createSweep({ db, blobs, now, log, settings })
   const sweeping = setInterval(() => {
     sweep().catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'old files were not removed'))
   }, SWEEP_MS)
