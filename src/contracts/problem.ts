@@ -35,6 +35,7 @@ export const problemStatus = {
   'upload-failed': 502,
   'download-failed': 502,
   'not-ready': 503,
+  'no-speech-model': 503,
   draining: 503,
   'shutting-down': 503,
   'timed-out': 504,

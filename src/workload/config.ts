@@ -242,14 +242,18 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
     prependFilenames: of.PREPEND_FILENAMES,
     /** Where every job has a folder of its own. */
     spool: join(engine.outputDir, 'spool'),
-    /** A file that was named must exist; the default is used when it is there. */
-    warmUp:
-      of.WARMUP_PROMPT_FILE === undefined
-        ? { file: join(modelDir, 'warmup.json'), required: false }
-        : { file: resolve(of.WARMUP_PROMPT_FILE), required: true },
+    warmUp: warmUpOf(of.WARMUP_PROMPT_FILE, modelDir),
     engine,
     engines: of.DEVICES.map((device): EngineConfig => ({ ...engine, device })),
   })
+}
+
+/** A file that was named must exist; the default is used when it is there; `none` is for servers that are not to draw. */
+function warmUpOf(named: string | undefined, modelDir: string) {
+  if (named === 'none') return undefined
+  return named === undefined
+    ? { file: join(modelDir, 'warmup.json'), required: false }
+    : { file: resolve(named), required: true }
 }
 
 /** The number of this program's version, which is not that of its interface. */

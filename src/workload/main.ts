@@ -24,7 +24,8 @@ import { inTurn, wireMedia } from './wiring/inputs.ts'
 import { wireModels } from './wiring/models.ts'
 import { wireNetwork } from './wiring/network.ts'
 import { wireQueue } from './wiring/queue.ts'
-import { fileEvents, watchJobs, wireTelemetry } from './wiring/telemetry.ts'
+import { wireSpeech } from './wiring/speech.ts'
+import { fileEvents, watchJobs, wireDeletionCost, wireTelemetry } from './wiring/telemetry.ts'
 
 /** How long idle connections may keep a server open that has nothing left to do. */
 const CLOSE_MS = 1000
@@ -80,7 +81,9 @@ async function main(config: Config): Promise<void> {
   const desk = createComfyDesk(clients, Date.now)
   jobs.watch(desk.watcher)
   watchJobs(jobs, telemetry)
+  const deletionCost = wireDeletionCost(config, jobs, telemetry, log)
   const files = createPictureFiles({ ...config.engine, spool: config.spool, maxBytes: config.inputMaxBytes })
+  const speech = wireSpeech(config, network, telemetry.metrics, log)
   const app = createApp({
     ...config,
     jobs,
@@ -89,6 +92,7 @@ async function main(config: Config): Promise<void> {
     declarations,
     metrics: telemetry.metrics,
     downloads: models.downloads,
+    transcriptions: speech.transcriptions,
     models: { ...folders, metadata: wireMetadata(folders) },
     log,
   })
@@ -99,11 +103,11 @@ async function main(config: Config): Promise<void> {
   const stop = once(async () => {
     ending.abort()
     server.announceEnd()
-    await jobs.drain(config.shutdownGraceMs)
-    await Promise.all([models.close(), telemetry.close(LAST_EVENTS_MS)])
+    await Promise.all([jobs.drain(config.shutdownGraceMs), speech.transcriptions.drain(config.shutdownGraceMs)])
+    await Promise.all([models.close(), telemetry.close(LAST_EVENTS_MS), deletionCost?.close()])
     clients.close()
     await server.drain(CLOSE_MS)
-    await engines.close()
+    await Promise.all([engines.close(), speech.close()])
     process.exit(0)
   })
   for (const signal of ['SIGTERM', 'SIGINT'] as const)
@@ -123,12 +127,13 @@ async function main(config: Config): Promise<void> {
   const loaded = performance.now()
   const warmed = await warmUp(jobs, config, ending.signal).catch((error: unknown) => {
     if (ending.signal.aborted) return undefined
-    log.error({ err: error, file: config.warmUp.file }, 'the warm-up failed')
-    say(`not ready: the warm-up with ${config.warmUp.file} failed: ${messageOf(error)}`)
+    log.error({ err: error, file: config.warmUp?.file }, 'the warm-up failed')
+    say(`not ready: the warm-up with ${config.warmUp?.file} failed: ${messageOf(error)}`)
     return undefined
   })
   if (warmed === undefined || ending.signal.aborted) return
   jobs.open()
+  deletionCost?.open()
   const now = performance.now()
   say(`ready in ${seconds(began, now)}${warmed ? ` (of which warm-up ${seconds(loaded, now)})` : ''}`)
   await models.bringRest(ending.signal).catch(unlessAborted(ending.signal))
@@ -141,7 +146,7 @@ const unlessAborted = (signal: AbortSignal) => (error: unknown) => {
 
 /** False when there is nothing to warm up with. */
 async function warmUp(jobs: Jobs, config: Config, signal: AbortSignal): Promise<boolean> {
-  const body = await readWarmUp(config.warmUp)
+  const body = config.warmUp && (await readWarmUp(config.warmUp))
   if (body === undefined) return false
   await jobs.warmUp(body, signal)
   return true

@@ -7,6 +7,7 @@ it('has a default for everything, and finds the models wherever it is started', 
   expect(config).toMatchObject({ host: '::', port: 3000, maxQueueDepth: 0, stallMs: 120_000, prependFilenames: true })
   expect(config.engines).toMatchObject([{ device: 0, provider: 'auto', modelDir: resolve('models') }])
   expect(config.warmUp).toEqual({ file: resolve('models/warmup.json'), required: false })
+  expect(readConfig({ WARMUP_PROMPT_FILE: 'none' }).warmUp).toBeUndefined()
 })
 
 it('takes an empty variable for one that is not set', () => {

@@ -1,6 +1,7 @@
 import { parentPort, workerData } from 'node:worker_threads'
 import { PGlite } from '@electric-sql/pglite'
 import type { DatabaseSetup, QueryResult, Reply, Statement } from './database-protocol.ts'
+import { createPreparedStatements } from './prepared-statements.ts'
 
 /** One queue needs little; the defaults reserve 128 MiB and keep up to 1 GiB of log. The last one of a name counts. */
 const settings = ['shared_buffers=8MB', 'max_wal_size=64MB', 'search_path=bullmq']
@@ -10,13 +11,15 @@ const nothing: QueryResult = { rows: [], rowCount: 0 }
 const { folder, create } = workerData as DatabaseSetup // nobody else starts it
 const startParams = [...PGlite.defaultStartParams, ...settings.flatMap((setting) => ['-c', setting])]
 const database = await PGlite.create(folder, create ? {} : { startParams })
+const query = createPreparedStatements(database)
 
 async function run({ text, values }: Statement): Promise<QueryResult> {
   if (text === undefined) {
     await database.close()
     return nothing
   }
-  const result = values ? await database.query(text, [...values]) : (await database.exec(text)).at(-1)
+  if (values) return query(text, values)
+  const result = (await database.exec(text)).at(-1)
   return result ? { rows: result.rows, rowCount: result.affectedRows || result.rows.length } : nothing
 }
 
@@ -32,6 +35,8 @@ async function answer(statement: Statement): Promise<void> {
   }
 }
 
-// PGlite takes one statement at a time, in their order.
-parentPort?.on('message', (statement: Statement) => void answer(statement))
+let last: Promise<void> = Promise.resolve()
+parentPort?.on('message', (statement: Statement) => {
+  last = last.then(() => answer(statement))
+})
 say({ id: 0, result: nothing })

@@ -42,6 +42,10 @@ export interface Metrics {
   onAttempt(kind: string, outcome: 'ok' | 'failed'): void
   onUploadAttempt(target: string, outcome: 'ok' | 'failed'): void
   onSystemEventDropped(): void
+  onMetadataRequest(outcome: 'ok' | 'failed'): void
+  /** What the platform was told that this instance is worth. */
+  onDeletionCost(cost: number): void
+  onTranscription(end: string, seconds: number): void
   onRequest(request: EndedRequest, seconds: number): void
   /** For one engine process after another: what to tell of its networks. */
   networksOfEngine(): (measure: NetworkMeasure | 'lost') => void
@@ -95,6 +99,13 @@ export function createMetrics(sources: MetricSources): Metrics {
     onAttempt: (kind, outcome) => count(({ webhookAttempts }) => webhookAttempts.inc({ kind, outcome })),
     onUploadAttempt: (target, outcome) => count(({ uploadAttempts }) => uploadAttempts.inc({ target, outcome })),
     onSystemEventDropped: () => count(({ eventsDropped }) => eventsDropped.inc()),
+    onMetadataRequest: (outcome) => count(({ metadataRequests }) => metadataRequests.inc({ outcome })),
+    onDeletionCost: (cost) => count(({ deletionCost }) => deletionCost.set(cost)),
+    onTranscription: (end, seconds) =>
+      count(({ transcriptions, transcriptionSeconds }) => {
+        transcriptions.inc({ end })
+        transcriptionSeconds.observe(seconds)
+      }),
     onRequest: (request, seconds) =>
       count(({ requests, requestSeconds }) => {
         requests.inc({ ...request })
@@ -124,7 +135,7 @@ function defineMeters(prom: typeof import('prom-client'), sources: MetricSources
   const counter = <T extends string = never>(made: CounterConfiguration<T>) => new prom.Counter({ ...made, registers })
   const histogram = <T extends string = never>(made: HistogramConfiguration<T>) =>
     new prom.Histogram({ ...made, registers })
-  const gauge = <T extends string>(made: GaugeConfiguration<T>) => new prom.Gauge<T>({ ...made, registers })
+  const gauge = <T extends string = never>(made: GaugeConfiguration<T>) => new prom.Gauge<T>({ ...made, registers })
 
   prom.collectDefaultMetrics({ register: registry })
   gauge({
@@ -225,7 +236,23 @@ function defineMeters(prom: typeof import('prom-client'), sources: MetricSources
       help: 'Uploads of files, repeated ones too',
       labelNames: ['target', 'outcome'],
     }),
+    metadataRequests: counter({
+      name: 'imds_requests_total',
+      help: 'Requests to the metadata service of the instance',
+      labelNames: ['outcome'],
+    }),
+    deletionCost: gauge({ name: 'deletion_cost', help: 'What the platform was told that this instance is worth' }),
     eventsDropped: counter({ name: 'system_events_dropped_total', help: 'System events that nobody was told of' }),
+    transcriptions: counter({
+      name: 'transcriptions_total',
+      help: 'Transcriptions that have ended',
+      labelNames: ['end'],
+    }),
+    transcriptionSeconds: histogram({
+      name: 'transcription_seconds',
+      help: 'Time from arrival to end, with waiting and fetching',
+      buckets: WORK,
+    }),
     requests: counter({ name: 'http_requests_total', help: 'Requests that were answered', labelNames: requestLabels }),
     requestSeconds: histogram({
       name: 'http_request_seconds',

@@ -1,8 +1,9 @@
 import { throttled } from '../base/throttle.ts'
 import type { FromEngine } from './protocol.ts'
+import type { FromSpeech } from './speech-protocol.ts'
 
 /** Tells the main process something. Without one (it has ended, or this is a test) nobody is told. */
-export function tellHost(message: FromEngine): void {
+export function tellHost(message: FromEngine | FromSpeech): void {
   // An error is reported by the end of the channel; the callback keeps the failed write from being thrown.
   if (process.connected) process.send?.(message, undefined, undefined, () => undefined)
 }

@@ -5,25 +5,29 @@ import type { FromEngine, ToEngine } from './protocol.ts'
 /** How long an engine that was told to end may take before it is killed. */
 const CLOSE_MS = 2000
 
-export interface EngineProcess {
+export interface EngineProcess<Sent = ToEngine> {
   readonly id: number | undefined
-  send(message: ToEngine): void
+  send(message: Sent): void
   kill(): void
   /** Lets the process end by itself, or kills it; resolves when it is gone. */
   close(): Promise<void>
 }
 
-export interface EngineProcessEvents {
-  message(message: FromEngine): void
+export interface EngineProcessEvents<Received = FromEngine> {
+  message(message: Received): void
   /** Called once, whatever ended the process; `how` completes "the engine process …". */
   ended(how: string): void
 }
 
 /** Starts `entry` as a process that is told `config` in JSON as its one argument. */
-export function spawnEngine(entry: URL, config: unknown, events: EngineProcessEvents): EngineProcess {
+export function spawnEngine<Sent extends object = ToEngine, Received = FromEngine>(
+  entry: URL,
+  config: unknown,
+  events: EngineProcessEvents<Received>,
+): EngineProcess<Sent> {
   const child = fork(entry, [JSON.stringify(config)], { serialization: 'advanced' })
   const gone = endOf(child)
-  child.on('message', (message) => events.message(message as FromEngine)) // the entry sends nothing else
+  child.on('message', (message) => events.message(message as Received)) // the entry sends nothing else
   void gone.then(events.ended)
   return {
     get id() {

@@ -6,6 +6,7 @@ import type { Downloads } from '../jobs/downloads.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import type { PictureFiles } from '../jobs/picture-files.ts'
 import type { Declarations, ModelFolders } from '../jobs/ports.ts'
+import type { Transcriptions } from '../jobs/transcriptions.ts'
 import { requireApiKey } from './api-key.ts'
 import type { ComfyDesk } from './comfy/comfy-desk.ts'
 import { countRequests } from './count-requests.ts'
@@ -24,6 +25,7 @@ import { metricsRoute } from './routes/metrics.ts'
 import { modelsRoute } from './routes/models.ts'
 import { promptRoute } from './routes/prompt.ts'
 import { readyRoute } from './routes/ready.ts'
+import { transcribeRoute } from './routes/transcribe.ts'
 
 export interface AppServices {
   readonly jobs: Jobs
@@ -40,6 +42,7 @@ export interface AppServices {
   readonly apiKey: string | undefined
   /** What `/download` has begun. */
   readonly downloads: Downloads
+  readonly transcriptions: Transcriptions
   readonly metrics: Pick<Metrics, 'text' | 'onRequest'>
   /** The header in which a queue's worker sends the id of its job; empty: none. */
   readonly jobIdHeader: string
@@ -59,6 +62,7 @@ export function createApp(services: AppServices): Express {
     jobsRoute(jobs),
     modelsRoute(models),
   )
+  app.use(transcribeRoute(services.transcriptions, comfy.body))
   app.use(metricsRoute(metrics), downloadRoute(downloads, comfy.body), downloadsRoute(downloads), docsRoute())
   app.use(refuseForeignPages, comfyRoutes(comfy))
   app.use(({ method, path }) => {

@@ -1,5 +1,4 @@
 import { randomUUID } from 'node:crypto'
-import { join } from 'node:path'
 import { WorkloadError } from '../base/errors.ts'
 import type { Outbound } from '../media/outbound.ts'
 import type { JobQueue, QueueEntry } from '../queue/job-queue.ts'
@@ -49,7 +48,7 @@ export function createAcceptance(services: AcceptServices, admission: Admission)
   let arriving = 0
 
   const checked = async (parsed: ParsedBody) => {
-    const folder = join(checks.spool, randomUUID())
+    const folder = spool.name()
     const { prompt, credentials = [] } = parsed.request
     const inputs = { folder, credentials, signal: new AbortController().signal, fetch: false }
     try {

@@ -42,9 +42,11 @@ export async function writeAsked({ credentials, ...body }: Body, requestId: stri
 export const readAsked = ({ asked }: QueueRequest): AskedPrompt => parseExact(asked) as AskedPrompt
 
 /** The same without what only another run would need; undefined when that is not worth the writing. */
-export function asEnded(entry: QueueRequest): string | undefined {
-  if (entry.asked.length < SMALL) return undefined
-  const { bodyKey, requestId } = readAsked(entry)
+export function asEnded(
+  { asked }: QueueRequest,
+  { bodyKey, requestId }: Pick<AskedPrompt, 'bodyKey' | 'requestId'>,
+): string | undefined {
+  if (asked.length < SMALL) return undefined
   return stringifyExact({ body: {}, bodyKey, requestId } satisfies AskedPrompt)
 }
 

@@ -1,6 +1,6 @@
 import type { Log } from '../../common/log.ts'
-import { promptRequestSchema } from '../../contracts/prompt.ts'
-import type { DeliveryState, Webhooks } from '../delivery/parcel.ts'
+import { type Prompt, promptRequestSchema } from '../../contracts/prompt.ts'
+import type { DeliveryState, Destination, Webhooks } from '../delivery/parcel.ts'
 import { type HeldEntry, HoldLost } from '../queue/job-queue.ts'
 import { asEnded, readAsked } from './asked-prompt.ts'
 import type { Job } from './job.ts'
@@ -8,6 +8,7 @@ import type { JobBook } from './job-book.ts'
 import { areThere, type LifeNote, readNote, writeNote } from './life-note.ts'
 import { destinationsOf, parcelOf, statesFor } from './parcel-of.ts'
 import { Leaving, type Ledger, type RunEntryServices, runEntry } from './run-entry.ts'
+import { toldPrompt } from './told-prompt.ts'
 
 export interface CarryServices extends RunEntryServices {
   readonly book: JobBook
@@ -29,6 +30,7 @@ export function createCarrier(services: CarryServices): (held: HeldEntry) => Pro
   const { log, book, onPlace, onEntering } = services
   return async (held) => {
     const ledger = createLedger(held)
+    const told = toldOf(held)
     let job: Job | undefined
     let release = (): void => undefined
     let placed = true
@@ -50,11 +52,11 @@ export function createCarrier(services: CarryServices): (held: HeldEntry) => Pro
     onEntering(1)
     if (held.starts > 1) log.warn({ id: held.id, times: held.starts }, 'a prompt is taken up again')
     try {
-      if (await needsRun(held, ledger)) await runEntry(held, ledger, services, { begun, placeFree })
+      if (await needsRun(told, ledger)) await runEntry(held, ledger, services, { begun, placeFree })
       placeFree()
       entered()
-      const areLinked = await tellReceivers(held, ledger, services, job)
-      await held.end(writeNote(ledger.life), isTold(ledger.life) ? asEnded(held) : undefined)
+      const areLinked = await tellReceivers(held, told, ledger, services, job)
+      await held.end(writeNote(ledger.life), isTold(ledger.life) ? asEnded(held, told) : undefined)
       if (!areLinked) await tidy(ledger.life, services, job)
     } catch (error) {
       if (job) book.letGo(job)
@@ -86,13 +88,25 @@ function createLedger(held: HeldEntry): Ledger {
   }
 }
 
-const requestOf = (held: HeldEntry) => promptRequestSchema.parse(readAsked(held).body)
+/** Who is told of a prompt, and what of the request: little beside its inputs, which only a run needs. */
+interface Told {
+  readonly destinations: readonly Destination[]
+  readonly prompt: Prompt
+  readonly requestId: string
+  readonly bodyKey: string
+}
+
+function toldOf(held: HeldEntry): Told {
+  const { body, requestId, bodyKey } = readAsked(held)
+  const request = promptRequestSchema.parse(body)
+  return { destinations: destinationsOf(request), prompt: toldPrompt(request.prompt), requestId, bodyKey }
+}
 
 /** False when the outcome is known and all that is left to tell can be told. */
-async function needsRun(held: HeldEntry, { life }: Ledger): Promise<boolean> {
+async function needsRun({ destinations }: Told, { life }: Ledger): Promise<boolean> {
   const { outcome, executed, urls, delivery } = life
   if (!outcome) return true
-  const isOver = statesFor(destinationsOf(requestOf(held)), delivery).every(({ status }) => status !== 'pending')
+  const isOver = statesFor(destinations, delivery).every(({ status }) => status !== 'pending')
   if (outcome.failure || urls || isOver) return false
   return !(executed && (await areThere(executed)))
 }
@@ -100,14 +114,13 @@ async function needsRun(held: HeldEntry, { life }: Ledger): Promise<boolean> {
 /** Resolves with whether files must stay because a receiver was sent links, or could not be sent that much. */
 async function tellReceivers(
   held: HeldEntry,
+  { destinations, prompt, requestId }: Told,
   ledger: Ledger,
   { webhooks, leaving }: CarryServices,
   job: Job | undefined,
 ): Promise<boolean> {
-  const request = requestOf(held)
-  const destinations = destinationsOf(request)
   if (destinations.length === 0) return false
-  const parcel = parcelOf(held, ledger.life, request.prompt, readAsked(held).requestId)
+  const parcel = parcelOf(held, ledger.life, prompt, requestId)
   const uploads = ledger.life.delivery.filter(({ kind }) => destinations.every((other) => other.kind !== kind))
   const keep = async (states: readonly DeliveryState[]): Promise<void> => {
     const delivery = [...uploads, ...states]

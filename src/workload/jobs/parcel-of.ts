@@ -1,9 +1,8 @@
-import type { PromptRequest } from '../../contracts/prompt.ts'
+import type { Prompt, PromptRequest } from '../../contracts/prompt.ts'
 import { problemOf } from '../base/problem.ts'
 import type { DeliveryState, Destination, Parcel } from '../delivery/parcel.ts'
 import type { QueueEntry } from '../queue/job-queue.ts'
 import { errorOf, type LifeNote } from './life-note.ts'
-import { toldPrompt } from './told-prompt.ts'
 
 /** The receivers that a request names, in the order in which they are told of. */
 export function destinationsOf({ webhook, webhook_v2 }: Partial<PromptRequest>): readonly Destination[] {
@@ -29,18 +28,18 @@ export const withReceivers = (
   ...statesFor(destinations, known),
 ]
 
-/** What the receivers of a prompt are told, whose outcome is known. */
+/** What the receivers of a prompt are told, whose outcome is known; `prompt` as they may read it. */
 export function parcelOf(
   { id, run }: QueueEntry,
   { outcome, executed, urls, revived }: LifeNote,
-  prompt: PromptRequest['prompt'],
+  prompt: Prompt,
   requestId: string,
 ): Parcel {
   const times = run + revived
   const about = { id, webhookId: times === 1 ? id : `${id}.${times}`, at: outcome?.at ?? 0 }
   if (outcome?.failure) {
     const problem = { ...problemOf(errorOf(outcome.failure), requestId), id }
-    return { ...about, outcome: 'failed', prompt: toldPrompt(prompt), problem }
+    return { ...about, outcome: 'failed', prompt, problem }
   }
   return { ...about, outcome: 'complete', head: executed?.head ?? {}, files: executed?.files ?? [], urls }
 }

@@ -34,6 +34,8 @@ export function toOnnx(ort: OnnxRuntime, t: Tensor, declared: Declared | undefin
       )
     case 'int32':
       return new ort.Tensor('int32', Int32Array.from(t.data, whole), dims)
+    case 'bool':
+      return new ort.Tensor('bool', Uint8Array.from(t.data, Number), dims)
     default:
       throw new WorkloadError('execution-failed', `an input of the graph has the type ${type}, which is not made here`)
   }

@@ -28,13 +28,13 @@ export interface FileSource {
 /** The module, imported when the first session is opened: loading it costs tens of milliseconds and megabytes. */
 export type OnnxRuntime = typeof import('onnxruntime-node')
 
-/** Opens `source` in ONNX Runtime. Blocks the thread while the weights are read and arranged. */
-export async function openOnnxSession(
+/** ONNX Runtime's own session of `source`, with what all sessions have in common. */
+export async function createSession(
   ort: OnnxRuntime,
   source: SessionSource | FileSource,
   provider: Provider,
-): Promise<OpenSession> {
-  const { model, blobs, folder, defaults = [], once } = modelOf(source)
+): Promise<InferenceSession> {
+  const { model, blobs, folder } = modelOf(source)
   const options: InferenceSession.SessionOptions = {
     executionProviders: [provider.name === 'cuda' ? { name: 'cuda', deviceId: provider.device } : 'cpu'],
     graphOptimizationLevel: 'all',
@@ -54,9 +54,19 @@ export async function openOnnxSession(
     typeof model === 'string'
       ? ort.InferenceSession.create(model, options)
       : ort.InferenceSession.create(model, options)
-  const session = await opening.catch((cause: unknown) => {
+  return opening.catch((cause: unknown) => {
     throw failure(`cannot open ${source.name}`, cause)
   })
+}
+
+/** Opens `source` in ONNX Runtime. Blocks the thread while the weights are read and arranged. */
+export async function openOnnxSession(
+  ort: OnnxRuntime,
+  source: SessionSource | FileSource,
+  provider: Provider,
+): Promise<OpenSession> {
+  const { defaults = [], once } = modelOf(source)
+  const session = await createSession(ort, source, provider)
   const declared = declaredInputs(session)
   const missing = Object.fromEntries(defaults.map(({ name, ...t }) => [name, toOnnx(ort, t, declared.get(name))]))
   const run = async (feeds: Tensors, shared: SharedTensors = {}): Promise<Tensors> => {
@@ -90,7 +100,8 @@ function modelOf(source: SessionSource | FileSource): Opened {
   return { model, ...rest }
 }
 
-function declaredInputs({ inputMetadata }: InferenceSession): ReadonlyMap<string, Declared> {
+/** What the graph says of its inputs, by their names. */
+export function declaredInputs({ inputMetadata }: InferenceSession): ReadonlyMap<string, Declared> {
   return new Map(
     inputMetadata.flatMap((input) =>
       input.isTensor ? [[input.name, { type: input.type, shape: input.shape }] as const] : [],
@@ -109,7 +120,7 @@ function checkShape(graph: string, input: string, dims: readonly number[], wante
 }
 
 /** Device and allocator failures get a code of their own: they pass when memory is freed. */
-function failure(what: string, cause: unknown): WorkloadError {
+export function failure(what: string, cause: unknown): WorkloadError {
   const text = messageOf(cause)
   return new WorkloadError(isOutOfMemory(cause) ? 'out-of-memory' : 'execution-failed', `${what}: ${text}`, { cause })
 }

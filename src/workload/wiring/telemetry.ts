@@ -5,6 +5,7 @@ import { retrySchedule } from '../delivery/retry-schedule.ts'
 import { signingKeys } from '../delivery/signature.ts'
 import { createSystemWebhook, type SystemWebhook } from '../delivery/system-webhook.ts'
 import { API_VERSION } from '../http/api-version.ts'
+import { createDeletionCost, type DeletionCost } from '../instance/deletion-cost.ts'
 import { countOutbox } from '../jobs/count-outbox.ts'
 import type { Jobs } from '../jobs/jobs.ts'
 import { createMetricsWatcher } from '../jobs/metrics-watcher.ts'
@@ -38,6 +39,24 @@ export function wireTelemetry(
   const webhook = systemWebhook(config, network, log, metrics)
   const events = webhook && createSystemEvents(webhook, Date.now)
   return { metrics, events, close: async (graceMs) => webhook?.close(graceMs) }
+}
+
+/** Tells the platform what this instance is worth; undefined outside of platforms, where nobody is asked. */
+export function wireDeletionCost(
+  config: Config,
+  jobs: Jobs,
+  { metrics }: Telemetry,
+  log: Log,
+): DeletionCost | undefined {
+  if (Object.keys(config.instance).length === 0) return undefined
+  return createDeletionCost({
+    uri: config.metadataUri,
+    wanted: () => Object.values(jobs.counts).reduce((sum, count) => sum + count, 0),
+    onRequest: metrics.onMetadataRequest,
+    onCost: metrics.onDeletionCost,
+    now: Date.now,
+    log,
+  })
 }
 
 /** Tells metrics and operator of every job. */

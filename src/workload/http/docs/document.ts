@@ -5,6 +5,7 @@ import { jobPaths } from './job-paths.ts'
 import { modelPaths } from './model-paths.ts'
 import { promptPaths } from './prompt-paths.ts'
 import { serverPaths } from './server-paths.ts'
+import { speechPaths } from './speech-paths.ts'
 import { tagList } from './tags.ts'
 import { webhooks } from './webhooks.ts'
 
@@ -24,7 +25,7 @@ export function openApiDocument(): OpenApiDocument {
       },
       tags: tagList,
       security: [{ ServiceApiKey: [] }, {}],
-      paths: merged(promptPaths, jobPaths, modelPaths, serverPaths, comfyPaths),
+      paths: merged(promptPaths, jobPaths, modelPaths, speechPaths, serverPaths, comfyPaths),
       webhooks,
       components: {
         securitySchemes: {

@@ -35,6 +35,7 @@ export const problemMeanings: Readonly<Record<ProblemCode, string>> = {
   'upload-failed': 'a store did not take a file',
   'download-failed': 'a host did not give a file',
   'not-ready': 'the server is starting',
+  'no-speech-model': 'no model for speech is installed; the sentence says what to put where',
   draining: 'the server is ending and takes no more prompts',
   'shutting-down': 'the server ended before the prompt did',
   'timed-out': 'the prompt took longer than `PROMPT_TIMEOUT_S`',

@@ -3,6 +3,7 @@ export const tags = {
   prompts: 'Prompts',
   jobs: 'Jobs',
   models: 'Models',
+  speech: 'Speech',
   server: 'Server',
   comfy: 'ComfyUI',
 } as const
@@ -12,6 +13,7 @@ export const tagList = [
   { name: tags.prompts, description: 'Run workflows.' },
   { name: tags.jobs, description: 'What became of prompts. Records are kept for `JOB_RETENTION_S` after the end.' },
   { name: tags.models, description: 'Model files of this server.' },
+  { name: tags.speech, description: 'Write down what is said.' },
   { name: tags.server, description: 'How the server is.' },
   {
     name: tags.comfy,
