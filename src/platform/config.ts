@@ -1,4 +1,4 @@
-import { resolve } from 'node:path'
+import { join, resolve } from 'node:path'
 import { z } from 'zod'
 import { nonEmpty, readEnvironment } from '../common/environment.ts'
 import { logLevels } from '../common/log.ts'
@@ -20,8 +20,13 @@ const boolean = z
   .transform((text) => text === 'true')
 /** Without a slash at the end, for paths are appended to it. */
 const baseUrl = z.url({ protocol: /^https?$/ }).transform((url) => url.replace(/\/+$/, ''))
+const GROUPS_FILE = 'container-group.json'
 const HOUR_S = 3600
 const DAY_S = 24 * HOUR_S
+/** Two folders up from this file, in `src` and in `dist` alike: the application's own folder. */
+const application = resolve(import.meta.dirname, '../..')
+/** What else the workload of the endpoints is told, where it is set: which device it works on, and how. */
+const FOR_WORKLOAD = ['EXECUTION_PROVIDER', 'DEVICES', 'ENGINE_THREADS', 'CUDA_VISIBLE_DEVICES', 'LD_LIBRARY_PATH']
 
 const environmentSchema = z.object({
   PLATFORM_HOST: z.string().default('127.0.0.1'),
@@ -42,6 +47,14 @@ const environmentSchema = z.object({
   DATABASE_URL: z.url({ protocol: /^postgres(ql)?$/ }).optional(),
   PLATFORM_SEED: z.string().optional(),
   GPU_CLASSES_FILE: z.string().optional(),
+  LAUNCHER: z.enum(['process', 'docker', 'auto']).default('process'),
+  DOCKER_HOST: z.string().default('unix:///var/run/docker.sock'),
+  IMAGES_FILE: z.string().optional(),
+  CONTAINER_GROUPS_FILE: z.string().optional(),
+  ENDPOINTS_FILE: z.string().optional(),
+  MODEL_DIR: z.string().optional(),
+  CACHE_DIR: z.string().optional(),
+  OUTBOUND_ALLOW: z.string().optional(),
   REQUESTS_PER_MINUTE: perMinute.default(240),
   RESTARTS_PER_MINUTE: perMinute.default(10),
   RECREATES_PER_MINUTE: perMinute.default(10),
@@ -77,9 +90,12 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
   const set = nonEmpty(environment)
   const of = readEnvironment(environmentSchema, set)
   const { PATH = '/usr/bin:/bin', HOME = '/tmp' } = set
+  const modelDir = resolve(of.MODEL_DIR ?? join(application, 'models'))
   return {
     /** What containers find of this process's environment: enough to run programs, and none of its secrets. */
     containerEnvironment: { PATH, HOME },
+    /** Of reference workloads that are processes of this machine. */
+    modelDir,
     host: of.PLATFORM_HOST,
     management: { port: of.MANAGEMENT_PORT, baseUrl: of.PLATFORM_BASE_URL, requestsPerMinute: of.REQUESTS_PER_MINUTE },
     logLevel: of.LOG_LEVEL,
@@ -128,13 +144,76 @@ export function readConfig(environment: NodeJS.ProcessEnv = process.env) {
       replicaQuota: of.REPLICA_QUOTA,
     },
     webhooks: { waitsMs: of.WEBHOOK_WAITS_S, timeoutMs: of.WEBHOOK_TIMEOUT_S, blockPrivate: of.WEBHOOK_BLOCK_PRIVATE },
+    endpointsFile: of.ENDPOINTS_FILE,
+    /** The reference workload that the platform runs for inference endpoints. */
+    endpointWorkload: {
+      environment: {
+        ...{ PATH, HOME },
+        MODEL_DIR: modelDir,
+        ...(of.CACHE_DIR !== undefined && { CACHE_DIR: resolve(of.CACHE_DIR) }),
+        ...Object.fromEntries(FOR_WORKLOAD.flatMap((name) => (set[name] === undefined ? [] : [[name, set[name]]]))),
+        LOG_LEVEL: 'warn',
+      } as Readonly<Record<string, string>>,
+      /** Hosts, addresses and CIDR blocks that URLs of jobs may lead to although they are not public; a comma list. */
+      outboundAllow: of.OUTBOUND_ALLOW,
+    },
+    /** Queue workers that are processes of their own have the settings of the platform: they read the same variables. */
+    workerEnvironment: set,
     seedFile: of.PLATFORM_SEED,
     gpuClassesFile: of.GPU_CLASSES_FILE,
+    /** What containers are: processes, Docker's, or Docker's where an engine answers. */
+    launcher: of.LAUNCHER,
+    dockerHost: of.DOCKER_HOST,
+    /** What processes run in place of images. */
+    imagesFile: of.IMAGES_FILE,
+    /** Container groups that there are from the start: the operator's file, else the one in the data folder if it is there. */
+    firstGroups: { file: of.CONTAINER_GROUPS_FILE, usual: join(resolve(of.PLATFORM_DATA_DIR), GROUPS_FILE) },
     quotas: {
       replicaQuota: of.REPLICA_QUOTA,
       restartsPerMinute: of.RESTARTS_PER_MINUTE,
       recreatesPerMinute: of.RECREATES_PER_MINUTE,
       reallocationsPerMinute: of.REALLOCATIONS_PER_MINUTE,
+    },
+  } as const
+}
+
+const given = z.string({ error: 'is required' })
+
+const workerSchema = z.object({
+  DATABASE_URL: given.pipe(z.url({ protocol: /^postgres(ql)?$/ })),
+  REDIS_URL: z.url({ protocol: /^rediss?$/ }).optional(),
+  WORKER_QUEUE: given.regex(/^[^:]+$/, 'must be the name of a queue of BullMQ'),
+  WORKER_PORT: given.transform(Number).pipe(z.int().min(1).max(65_535)),
+  WORKER_PATH: given,
+  INSTANCE_METADATA_URI: z.url({ protocol: /^https?$/ }).default('http://169.254.169.254:80'),
+  WORKER_LOG_LEVEL: z.enum(['debug', 'info', 'warn', 'error']).default('error'),
+  WORKER_POLL_S: seconds(5, 0.1),
+  JOB_ATTEMPTS: environmentSchema.shape.JOB_ATTEMPTS,
+  JOB_LEASE_S: environmentSchema.shape.JOB_LEASE_S,
+  JOB_LEASE_RENEWAL_S: environmentSchema.shape.JOB_LEASE_RENEWAL_S,
+  STOP_GRACE_S: environmentSchema.shape.STOP_GRACE_S,
+})
+
+/**
+ * The environment of a queue worker that is a process of its own (platform reference, section 15.1). What is settings of
+ * the platform must be as the platform has it. A bad value throws one error that names every bad variable.
+ */
+export function readWorkerConfig(environment: NodeJS.ProcessEnv = process.env) {
+  const of = readEnvironment(workerSchema, environment)
+  return {
+    databaseUrl: of.DATABASE_URL,
+    redisUrl: of.REDIS_URL,
+    queue: of.WORKER_QUEUE,
+    port: of.WORKER_PORT,
+    path: of.WORKER_PATH,
+    imds: of.INSTANCE_METADATA_URI,
+    logLevel: of.WORKER_LOG_LEVEL,
+    graceMs: of.STOP_GRACE_S,
+    settings: {
+      attempts: of.JOB_ATTEMPTS,
+      leaseMs: of.JOB_LEASE_S,
+      renewMs: of.JOB_LEASE_RENEWAL_S,
+      readinessMs: of.WORKER_POLL_S,
     },
   } as const
 }

@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { onTestFinished, vi } from 'vitest'
+import { silentLog } from '../../src/common/log.ts'
 import type { ContainerGroup } from '../../src/contracts/platform/container-group.ts'
 import type { ContainerInstance } from '../../src/contracts/platform/container-instance.ts'
 import type { Database } from '../../src/platform/base/database.ts'
@@ -12,8 +13,9 @@ import { defaultGpuClasses } from '../../src/platform/management/gpu-catalogue.t
 import { createGpuClassesRoutes } from '../../src/platform/management/gpu-classes-routes.ts'
 import { createGroupRoutes } from '../../src/platform/management/group-routes.ts'
 import { createInstanceRoutes } from '../../src/platform/management/instance-routes.ts'
+import { createSystemLogsRoutes } from '../../src/platform/management/system-logs-routes.ts'
 import { emptyFolder } from './folder.ts'
-import { BASE_URL, serveManagement, silentLog } from './management.ts'
+import { BASE_URL, serveManagement } from './management.ts'
 import { addTenant } from './platform-database.ts'
 
 /** An application: answers with its environment as JSON, and with 503 at /broken. */
@@ -102,6 +104,7 @@ export async function groupBench({ db }: Database, options: BenchOptions = {}) {
           gatewayDomain: 'localhost',
           baseUrl: BASE_URL,
         }),
+        createSystemLogsRoutes(db, defaultGpuClasses),
         createInstanceRoutes({ db, instances: through, rateWindows: createRateWindows(db, Date.now), quotas }),
       ],
     },

@@ -8,6 +8,8 @@ import { type Database, type Db, openDatabase } from '../../src/platform/base/da
 import { digestOf } from '../../src/platform/base/keys.ts'
 import { migrations } from '../../src/platform/base/migrations.ts'
 import { sharedFolder } from './folder.ts'
+import { sharedPostgres } from './postgres.ts'
+import { serverDatabase } from './server-database.ts'
 
 /** Opens the platform's database in `folder`; the thread is the built one, for threads run no TypeScript. */
 export const openPlatformDatabase = (folder: string): Promise<Database> =>
@@ -31,8 +33,15 @@ export async function platformFolderIn(folder: string): Promise<void> {
   await cp(template, folder, { recursive: true })
 }
 
-/** To be called while tests are declared: the platform's database, one for the file. */
+/**
+ * To be called while tests are declared: the platform's database, one for the file. It is on a PostgreSQL server where
+ * `TEST_RECORDS` is `postgres`, which all tests that have no other must pass too.
+ */
 export function platformDatabase(): () => Database {
+  return process.env.TEST_RECORDS === 'postgres' ? serverDatabase(sharedPostgres()) : embeddedDatabase()
+}
+
+function embeddedDatabase(): () => Database {
   const folder = sharedFolder()
   let opened: Database | undefined
   beforeAll(async () => {

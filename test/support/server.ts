@@ -23,22 +23,25 @@ export interface Server {
   stop(signal?: NodeJS.Signals): Promise<readonly [code: number | null, signal: string | null]>
 }
 
-/** Starts the built server as users start it, on a free port, with nodes that need no model, and waits until it listens. */
-export async function spawnServer(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
-  const home = await mkdtemp(join(tmpdir(), 'easel-'))
-  const began = performance.now()
-  const child = spawn(process.execPath, [`${process.env.EASEL_DIST ?? 'dist'}/workload/main.js`], {
+/** The built server as a process on a free port, whose folders are below `home`. */
+export const serverProcess = (home: string, environment: Readonly<Record<string, string | undefined>>) =>
+  spawn(process.execPath, [`${process.env.EASEL_DIST ?? 'dist'}/workload/main.js`], {
     env: {
       ...process.env,
       HOST: '127.0.0.1',
       PORT: '0',
       COMFY_HOME: home,
       EXECUTION_PROVIDER: 'cpu',
-      CUSTOM_NODES_DIR: customNodes,
       ...environment,
     },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
+
+/** Starts the built server as users start it, on a free port, with nodes that need no model, and waits until it listens. */
+export async function spawnServer(environment: Readonly<Record<string, string>> = {}): Promise<Server> {
+  const home = await mkdtemp(join(tmpdir(), 'easel-'))
+  const began = performance.now()
+  const child = serverProcess(home, { CUSTOM_NODES_DIR: customNodes, ...environment })
   const lines: string[] = []
   const waiting = new Set<() => void>()
   for (const stream of [child.stdout, child.stderr])

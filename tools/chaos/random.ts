@@ -19,3 +19,6 @@ export function createRandom(seed: number): Random {
       .map(([, item]) => item)
   return Object.assign(next, { shuffled })
 }
+
+/** The seed that `SEED` names; without one, another with every run, so it must be printed. */
+export const seedOfRun = (now: number): number => Number(process.env.SEED ?? now % 100_000)

@@ -1,8 +1,9 @@
-import { type ChildProcess, spawn } from 'node:child_process'
+import type { ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import { serverProcess } from '../../test/support/server.ts'
 
 /** A server that is killed and started again, on one disk and one port. */
 export interface Workload {
@@ -48,17 +49,7 @@ export function createWorkload(home: string, environment: Readonly<Record<string
     lines,
     async start() {
       await mkdir(home, { recursive: true })
-      const started = spawn(process.execPath, [`${process.env.EASEL_DIST ?? 'dist'}/workload/main.js`], {
-        env: {
-          ...process.env,
-          HOST: '127.0.0.1',
-          PORT: '0',
-          COMFY_HOME: home,
-          EXECUTION_PROVIDER: 'cpu',
-          ...environment,
-        },
-        stdio: ['ignore', 'pipe', 'pipe'],
-      })
+      const started = serverProcess(home, environment)
       child = started
       await new Promise<void>((ready, fail) => {
         started.once('exit', () => fail(new Error(`a workload ended at start:\n${lines.slice(-20).join('\n')}`)))

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { containerInputSchema, containerSchema, priorities } from './container.ts'
-import { countryCodes } from './country-codes.ts'
+import { countryCodesSchema } from './country-codes.ts'
 import { flag, integer, list, oneOf, record, text } from './fields.ts'
 import { nameSchema as name } from './names.ts'
 import { probeSchemas } from './probe.ts'
@@ -36,11 +36,7 @@ const autoscalerSchema = record({
 )
 
 const parts = {
-  country_codes: list(
-    text(2, 2).refine((code) => countryCodes.has(code), 'must be a lower-case country code'),
-    0,
-    500,
-  ).default([]),
+  country_codes: countryCodesSchema.default([]),
   'scheduled-scaling-enabled': flag().default(false),
   'scaling-actions': list(
     record({
@@ -82,6 +78,10 @@ export const groupDefinitionSchema = record({
   .transform((group) => ({ ...group, display_name: group.display_name ?? group.name }))
 
 const time = z.iso.datetime()
+const hostName = z
+  .string()
+  .max(253)
+  .regex(/^([a-z][a-z0-9-]{0,61}[a-z0-9]\.)*[a-z][a-z0-9-]{0,61}[a-z0-9]$/)
 
 /** A group as others read it (platform reference, section 8.5). */
 export const containerGroupSchema = z.strictObject({
@@ -109,8 +109,11 @@ export const containerGroupSchema = z.strictObject({
     }),
   }),
   container: containerSchema,
-  networking: networkingSchema.extend({ dns: z.string().min(1).max(253) }).optional(),
+  networking: networkingSchema.extend({ dns: hostName }).optional(),
 })
+
+/** A page of the groups of a project. */
+export const containerGroupListSchema = z.strictObject({ items: z.array(containerGroupSchema).max(100) })
 
 export type GroupDefinition = z.infer<typeof groupDefinitionSchema>
 export type ContainerGroup = z.infer<typeof containerGroupSchema>

@@ -20,6 +20,9 @@ export const containerInstanceSchema = z.strictObject({
   deletion_cost: z.number().int().min(0).max(MOST_DELETION_COST),
 })
 
+/** The instances of a group, oldest first. */
+export const containerInstanceListSchema = z.strictObject({ instances: z.array(containerInstanceSchema).max(1000) })
+
 /** The only patch of an instance; null is 0. Any other member is refused. */
 export const instancePatchSchema = z.strictObject({
   deletion_cost: integer(0, MOST_DELETION_COST).nullish(),

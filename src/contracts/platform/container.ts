@@ -49,7 +49,8 @@ const registryAuthenticationSchema = record({
   gcp_gcr: record({ service_key: secret }).optional(),
 }).refine((given) => Object.keys(given).length === 1, 'must have exactly one kind of registry')
 
-const resourcesSchema = record({
+/** What a container needs of its node. */
+export const resourcesSchema = record({
   /** Virtual CPUs. */
   cpu: integer(1, 1024),
   /** MB. */

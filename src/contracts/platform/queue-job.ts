@@ -22,4 +22,7 @@ export const queueJobSchema = z.strictObject({
   webhook: z.string().min(1).max(2048).optional(),
 })
 
+/** A page of the jobs of a queue. */
+export const queueJobListSchema = z.strictObject({ items: z.array(queueJobSchema).max(100) })
+
 export type QueueJob = z.infer<typeof queueJobSchema>

@@ -28,5 +28,8 @@ export const queueSchema = z.strictObject({
   update_time: z.iso.datetime(),
 })
 
+/** A page of the queues of a project. */
+export const queueListSchema = z.strictObject({ items: z.array(queueSchema).max(100) })
+
 export type QueueBody = z.infer<typeof queueBodySchema>
 export type QueuePatch = z.infer<typeof queuePatchSchema>

@@ -44,28 +44,33 @@ export const completeUploadSchema = record({
 export type NamedPart = z.infer<typeof completeUploadSchema>['parts'][number]
 
 /** Answer that names a file; with a token in it when it is signed. */
-export interface FileUrl {
-  readonly url: string
-}
+export const fileUrlSchema = z.strictObject({ url: z.url() })
 
 /** Answer that begins a multipart upload. */
-export interface BegunUpload {
-  readonly uploadId: string
-}
+export const begunUploadSchema = z.strictObject({ uploadId: z.string().min(1) })
+
+const etag = z.string().min(1)
 
 /** Answer to a part. */
-export interface TakenPart {
-  readonly partNumber: number
-  readonly etag: string
-}
+export const takenPartSchema = z.strictObject({
+  partNumber: z.number().int().min(PART_NUMBERS.least).max(PART_NUMBERS.most),
+  etag,
+})
 
-/** A file in the list of an organization. */
-export interface ListedFile {
-  readonly url: string
-  readonly mimeType: string
+const listedFileSchema = z.strictObject({
+  url: z.url(),
+  mimeType: mimeTypeSchema,
   /** Bytes. */
-  readonly size: number
-  /** Timestamp of its last upload. */
-  readonly uploaded: string
-  readonly etag: string
-}
+  size: z.number().int().min(0),
+  /** Of its last upload. */
+  uploaded: z.iso.datetime(),
+  etag,
+})
+
+/** The files of an organization, by path. */
+export const fileListSchema = z.strictObject({ files: z.array(listedFileSchema).max(1000) })
+
+export type FileUrl = z.infer<typeof fileUrlSchema>
+export type BegunUpload = z.infer<typeof begunUploadSchema>
+export type TakenPart = z.infer<typeof takenPartSchema>
+export type ListedFile = z.infer<typeof listedFileSchema>

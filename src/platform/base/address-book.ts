@@ -1,16 +1,19 @@
 import { rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** What a program on this machine needs to use the platform. Addresses of surfaces that are not served are left out. */
+/** What a program on this machine needs to use the platform: where its surfaces are, and a way in. */
 export interface AddressBook {
   readonly management: string
-  readonly storage?: string | undefined
-  readonly imds?: string | undefined
-  readonly gateway?: string | undefined
-  readonly jwks?: string | undefined
+  readonly storage: string
+  /** The metadata service for callers that are known by their address. */
+  readonly imds: string
+  readonly gateway: string
+  readonly jwks: string
   readonly organization: string
-  readonly project: string | undefined
-  readonly api_key: string | undefined
+  /** Null where the organization has none. */
+  readonly project: string | null
+  /** Null where only its digest is known. */
+  readonly api_key: string | null
 }
 
 const fileIn = (dataDir: string): string => join(dataDir, 'platform.json')

@@ -1,10 +1,12 @@
 import { join } from 'node:path'
 import { DEFAULT_SCHEMA, type PgPool } from 'bullmq'
 import { Kysely, PostgresDialect, type PostgresPool, sql } from 'kysely'
+import type { Log } from '../../common/log.ts'
 import { openDatabase as openEmbedded } from '../../common/postgres/database.ts'
 import { type Holder, lockFolder } from '../../common/postgres/folder-lock.ts'
 import { createPool } from '../../common/postgres/pool.ts'
 import { migrations } from './migrations.ts'
+import { type DatabaseServer, openServerPool } from './server-pool.ts'
 import type { Tables } from './tables.ts'
 
 /** The platform's records, and BullMQ's jobs where there is no Redis. */
@@ -18,42 +20,57 @@ export interface Database {
 }
 
 /** Where the records are. */
-export type DatabasePlace = { readonly url: string } | EmbeddedPlace
+export type DatabasePlace = Ground & ({ readonly url: string; readonly log: Log } | { readonly entry: URL })
 
-export interface EmbeddedPlace {
-  /** Of this process alone. */
+interface Ground {
+  /** Of this process alone: what it starts is noted there, also where the records are on a server. */
   readonly folder: string
-  /** The module `database-thread` of `postgres`. */
-  readonly entry: URL
   readonly holder: Holder
   /** Epoch milliseconds. */
   readonly now: () => number
 }
 
-/** Opens PostgreSQL, a server's or one in this process, and brings it up to date. Throws `FolderInUse`. */
+/** Of the platform, and of a process that does one job at a time. */
+const PLATFORM_CONNECTIONS = 20
+const WORKER_CONNECTIONS = 3
+
+/**
+ * Opens PostgreSQL, a server's (`url`) or one in this process (`entry` is the module `database-thread`), and brings it up to
+ * date. Throws `FolderInUse`.
+ */
 export async function openDatabase(place: DatabasePlace): Promise<Database> {
-  const { pool, close } = 'url' in place ? await server(place.url) : await embedded(place)
-  // Kysely asks a pool for no more than this one has; its type is that of `pg`.
-  const db = new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }) })
-  await migrate(db)
-  return { db, pool, close }
-}
-
-async function server(url: string) {
-  const { default: pg } = await import('pg')
-  pg.types.setTypeParser(pg.types.builtins.INT8, Number) // sizes of files, counted in bytes
-  const pool = new pg.Pool({ connectionString: url, max: 20, options: `-c search_path=${DEFAULT_SCHEMA}` })
-  return { pool: pool as unknown as PgPool, close: () => pool.end() }
-}
-
-async function embedded({ folder, entry, holder, now }: EmbeddedPlace) {
-  const unlock = await lockFolder(join(folder, 'lock'), holder, now)
-  const database = await openEmbedded(join(folder, 'database'), entry)
-  const close = async () => {
-    await database.close()
+  const unlock = await lockFolder(join(place.folder, 'lock'), place.holder, place.now)
+  const { pool, close } =
+    'url' in place
+      ? await openServerPool({ ...place, connections: PLATFORM_CONNECTIONS })
+      : await embedded(place.folder, place.entry)
+  const db = over(pool)
+  const end = async () => {
+    await close()
     await unlock()
   }
-  return { pool: createPool(database), close }
+  try {
+    await migrate(db)
+  } catch (error) {
+    await end()
+    throw error
+  }
+  return { db, pool, close: end }
+}
+
+/** The records on a server for a process beside the platform, which has brought them up to date. Connects when it is first asked. */
+export async function joinDatabase(server: Omit<DatabaseServer, 'connections'>): Promise<Database> {
+  const { pool, close } = await openServerPool({ ...server, connections: WORKER_CONNECTIONS })
+  return { db: over(pool), pool, close }
+}
+
+/** Kysely asks a pool for no more than this one has; its type is that of `pg`. */
+const over = (pool: PgPool): Db =>
+  new Kysely<Tables>({ dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }) })
+
+async function embedded(folder: string, entry: URL) {
+  const database = await openEmbedded(join(folder, 'database'), entry)
+  return { pool: createPool(database), close: () => database.close() }
 }
 
 /** Runs what the database has not seen yet; of several processes that start at once, one does it. */

@@ -27,5 +27,8 @@ export class PlatformError extends Error {
 /** `what` is the resource in the words of the wire: "container group", "queue", "job" … */
 export const notFound = (what: string): PlatformError => new PlatformError(404, `The ${what} could not be found.`)
 
-/** The sentence of anything that was thrown. */
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error))
+/** The sentence of anything that was thrown; of several errors in one, e.g. one for each address of a host, all of them. */
+export function messageOf(error: unknown): string {
+  if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join(', ')
+  return error instanceof Error ? error.message : String(error)
+}

@@ -1,4 +1,5 @@
 import type { Db } from './database.ts'
+import type { EventResources } from './tables.ts'
 
 /** What happened to a queue, a group or an instance (platform reference, section 25.2). */
 export interface SystemEvent {
@@ -10,12 +11,15 @@ export interface SystemEvent {
   readonly severity?: 'info' | 'warning'
   /** Whose event it is: project_name, container_group_name, container_group_version, instance_id, machine_id. */
   readonly labels: Readonly<Record<string, string>>
+  /** For system logs: what the group asked for when it happened. */
+  readonly resources?: EventResources
   /** Epoch milliseconds. */
   readonly time: number
 }
 
 /** Writes an event among the log entries of its organization. */
 export async function logEvent(db: Db, event: SystemEvent): Promise<void> {
+  const { resources } = event
   const time = new Date(event.time)
   await db
     .insertInto('log_entries')
@@ -28,6 +32,7 @@ export async function logEvent(db: Db, event: SystemEvent): Promise<void> {
       labels: JSON.stringify(event.labels),
       text_log: event.name,
       json_log: null,
+      resources: resources === undefined ? null : JSON.stringify(resources),
     })
     .execute()
 }

@@ -71,4 +71,16 @@ export const migrations: readonly string[] = [
     labels jsonb not null, text_log text, json_log jsonb);
   create index log_times on log_entries (organization_id, time desc);
   `,
+  `
+  drop index log_times;
+  create index log_order on log_entries (organization_id, time desc, id desc);
+  alter table log_entries add column resources jsonb;
+  create index system_events on log_entries
+    (organization_id, (labels ->> 'project_name'), (labels ->> 'container_group_name'), time desc, id desc)
+    where resource_type <> 'container';
+  `,
+  `
+  alter table container_groups add column image_hash text;
+  alter table container_groups add column image_size bigint;
+  `,
 ]

@@ -10,8 +10,10 @@ export function nameIn(text: unknown, what: string): string {
   return data
 }
 
+export const isUuid = (text: string): boolean => uuid.test(text)
+
 /** A UUID from a path, in lower case. Throws 404 for what is none. */
 export function uuidIn(text: unknown, what: string): string {
-  if (typeof text !== 'string' || !uuid.test(text)) throw notFound(what)
+  if (typeof text !== 'string' || !isUuid(text)) throw notFound(what)
   return text.toLowerCase()
 }

@@ -5,6 +5,18 @@ type Time = ColumnType<Date, Date | string, Date | string>
 /** Read parsed; written as JSON text. */
 type Json<T> = ColumnType<T, string, string>
 
+/** What a group asked of its nodes. */
+export interface EventResources {
+  /** Virtual CPUs. */
+  readonly cpu: number
+  /** MB. */
+  readonly memory: number
+  /** Bytes. */
+  readonly storage_amount: number
+  /** Ids. */
+  readonly gpu_classes: readonly string[]
+}
+
 /** Everything the platform remembers. Names in columns are those of the wire where there is one. */
 export interface Tables {
   organizations: { id: string; name: string; create_time: Time; webhook_secret: string | null }
@@ -75,6 +87,9 @@ export interface Tables {
     /** Instances that ended by themselves for good since the last start, and the last exit code of them that was not 0. */
     ended: Generated<number>
     ended_code: number | null
+    /** Digest and bytes of the image, where it was fetched. */
+    image_hash: string | null
+    image_size: number | null
     create_time: Time
     update_time: Time
     start_time: Time
@@ -93,7 +108,7 @@ export interface Tables {
     /** Whether its folder is emptied before it starts. */
     fresh: Generated<boolean>
     deletion_cost: Generated<number>
-    /** Where its application listens on this machine. */
+    /** Where its application is reached on this machine by the worker of its queue. */
     port: number | null
     create_time: Time
     update_time: Time
@@ -127,5 +142,7 @@ export interface Tables {
     labels: Json<Record<string, string>>
     text_log: string | null
     json_log: Json<Record<string, unknown>> | null
+    /** Of an event: what its group asked of its nodes then. */
+    resources: Json<EventResources> | null
   }
 }

@@ -1,6 +1,8 @@
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo, Socket } from 'node:net'
+import { problemOf } from '../base/problem.ts'
+import { refuseMalformed } from '../base/refuse-malformed.ts'
 import { type AdmitServices, admit, atMost } from './admit.ts'
 import { createBalancer } from './balancer.ts'
 import { type Call, exchange, requestTo } from './exchange.ts'
@@ -8,7 +10,7 @@ import type { Target } from './group.ts'
 import { requestHeaders } from './headers.ts'
 import { plainAgain } from './plain-again.ts'
 import { type Reached, reach } from './reach.ts'
-import { type RefuseOptions, refuse, refuseMalformed } from './refuse.ts'
+import { type RefuseOptions, refuse } from './refuse.ts'
 import { asksForWebSocket, callOn, exchangeUpgraded } from './upgrade.ts'
 
 export interface GatewayServices extends AdmitServices, RefuseOptions {
@@ -72,7 +74,9 @@ export function createGateway(services: GatewayServices): Gateway {
     createServer({ requestTimeout: 0, headersTimeout: HEAD_MS, requireHostHeader: false }, forward)
       .on('checkContinue', forward)
       .on('checkExpectation', forward)
-      .on('clientError', (error, socket) => refuseMalformed(error, socket, services))
+      .on('clientError', (error, socket) =>
+        refuseMalformed(error, socket, (refusal, id) => problemOf(refusal, services.baseUrl, id)),
+      )
 
   const plain = createForwarder()
   const server = createForwarder()

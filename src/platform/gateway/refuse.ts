@@ -1,8 +1,5 @@
 import { randomUUID } from 'node:crypto'
-import { STATUS_CODES } from 'node:http'
-import type { Duplex } from 'node:stream'
 import type { Log } from '../../common/log.ts'
-import { PlatformError } from '../base/errors.ts'
 import { asPlatformError, problemOf } from '../base/problem.ts'
 import { type Call, ClientSilent } from './exchange.ts'
 
@@ -35,20 +32,4 @@ export function refuse({ request, response }: Call, thrown: unknown, { baseUrl, 
   if (request.complete) return
   const linger = setTimeout(() => request.socket.destroy(), LINGER_MS)
   request.once('close', () => clearTimeout(linger)).resume()
-}
-
-/** Answers what is no HTTP, or does not come to its end; the connection ends with it. */
-export function refuseMalformed(thrown: Error, socket: Duplex, { baseUrl }: RefuseOptions): void {
-  if (!socket.writable || ('code' in thrown && thrown.code === 'ECONNRESET')) return void socket.destroy()
-  const id = randomUUID()
-  const error = new PlatformError(400, 'The request could not be read.', { cause: thrown })
-  const body = JSON.stringify(problemOf(error, baseUrl, id))
-  const head = [
-    `HTTP/1.1 400 ${STATUS_CODES[400]}`,
-    'Connection: close',
-    'Content-Type: application/problem+json',
-    `Content-Length: ${Buffer.byteLength(body)}`,
-    `X-Request-Id: ${id}`,
-  ]
-  socket.end(`${head.join('\r\n')}\r\n\r\n${body}`)
 }

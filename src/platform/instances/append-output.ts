@@ -1,9 +1,12 @@
+import { parseJson } from '../base/json.ts'
 import type { Context } from './context.ts'
 
 /** Between two writes while an application prints. */
 const FLUSH_MS = 250
 /** Of a log entry. */
 const MAX_CHARACTERS = 10_000
+/** Of one statement; databases take 65,535 values in one. */
+const MAX_ROWS = 1000
 
 /** Where the lines of one container go. */
 export interface Output {
@@ -34,7 +37,11 @@ export function appendOutput(
       labels: JSON.stringify(labels),
       ...contentOf(text),
     })
-    await db.insertInto('log_entries').values(written.map(row)).execute()
+    for (let i = 0; i < written.length; i += MAX_ROWS)
+      await db
+        .insertInto('log_entries')
+        .values(written.slice(i, i + MAX_ROWS).map(row))
+        .execute()
   }
   return {
     add(line) {
@@ -48,11 +55,13 @@ export function appendOutput(
   }
 }
 
-/** A line that is a JSON object is kept as one; the database cannot hold the escaped character NUL. */
+/** Beyond what the database can hold. */
+const HUGE_NUMBER = /\d[eE][+-]?\d{4}/
+
+/** A line that is a JSON object is kept as one, unless the database could not hold it and the lines beside it were lost. */
 function contentOf(text: string) {
   try {
-    const value: unknown = text.startsWith('{') && !text.includes('\\u0000') ? JSON.parse(text) : undefined
-    if (value) return { text_log: null, json_log: text }
+    if (text.startsWith('{') && !HUGE_NUMBER.test(text) && parseJson(text)) return { text_log: null, json_log: text }
   } catch {
     // Then it is text that begins with a brace.
   }

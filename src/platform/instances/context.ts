@@ -26,9 +26,11 @@ export interface InstancesDeps {
   readonly settings: InstanceSettings
   readonly launcher: Launcher
   /** Starts the metadata service of one instance and resolves with its address. */
-  readonly imdsFor: (instance: { readonly id: string }) => Promise<string>
+  readonly imdsFor: (instance: { readonly id: string; readonly machine_id: string }) => Promise<string>
   /** Is told that an instance is gone, so that its metadata service can end. */
   readonly imdsGone?: (instance: { readonly id: string }) => void
+  /** Whether groups are to be looked after here, beyond doubt: another platform may. Always, if not given. */
+  readonly isKeeper?: () => boolean
   /** The number of replicas that a group with a queue_autoscaler should have now. */
   readonly desiredReplicas: (group: AutoscaledGroup) => Promise<number>
 }

@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises'
+import { messageOf } from '../base/errors.ts'
 import type { ImdsInstance } from '../imds/instance.ts'
 import { createAutoscaling } from './autoscaling.ts'
 import type { Context, InstancesDeps } from './context.ts'
@@ -10,6 +11,7 @@ import { HOST } from './probe-check.ts'
 import { reconcile } from './reconcile.ts'
 import type { Run } from './run.ts'
 import { createScheduledScaling } from './scheduled-scaling.ts'
+import { withRecords } from './with-records.ts'
 
 /** Where a ready instance takes requests. */
 export interface Target {
@@ -30,6 +32,8 @@ export interface Instances {
   /** Instances that run and are ready, oldest start first. */
   targetsOf(groupId: string): readonly Target[]
   imdsInstance(instanceId: string): ImdsInstance
+  /** The instance whose container has this address; undefined where containers have none of their own. */
+  instanceAt(address: string): string | undefined
 }
 
 export function createInstances(deps: InstancesDeps): Instances {
@@ -40,17 +44,26 @@ export function createInstances(deps: InstancesDeps): Instances {
   let turns: Promise<void> = Promise.resolve()
   let ticking: Promise<void> = Promise.resolve()
 
-  const inTurn = (act: () => Promise<void>): void => {
-    turns = turns.then(act).catch((err) => {
-      if (!closing.signal.aborted) log.error({ err }, 'a container group could not be looked after')
-    })
+  const away = {
+    pauseMs: settings.tickMs,
+    end: closing.signal,
+    onAway: (error: unknown) =>
+      log.warn({ reason: messageOf(error) }, 'the records are away: instances stay as they are'),
   }
+  const inTurn = (act: () => Promise<void>): void => {
+    turns = turns
+      .then(() => withRecords(db, act, away))
+      .catch((err) => {
+        if (!closing.signal.aborted) log.error({ err }, 'a container group could not be looked after')
+      })
+  }
+  const isHere = (): boolean => !closing.signal.aborted && (deps.isKeeper?.() ?? true)
   const changed = (groupId: string): void => {
-    if (closing.signal.aborted || waiting.has(groupId)) return
+    if (!isHere() || waiting.has(groupId)) return
     waiting.add(groupId)
     inTurn(() => {
       waiting.delete(groupId)
-      return closing.signal.aborted ? Promise.resolve() : reconcile(context, groupId)
+      return isHere() ? reconcile(context, groupId) : Promise.resolve()
     })
   }
   const context: Context = {
@@ -67,6 +80,7 @@ export function createInstances(deps: InstancesDeps): Instances {
   const scaleWithQueue = createAutoscaling(context)
 
   const tick = async (): Promise<void> => {
+    if (!isHere()) return
     const groups = await selectGroups(db)
       .where(({ eb, or }) =>
         or([
@@ -84,7 +98,9 @@ export function createInstances(deps: InstancesDeps): Instances {
   }
   const keepTicking = async (): Promise<void> => {
     while (!closing.signal.aborted) {
-      await tick().catch((err) => log.error({ err }, 'container groups could not be looked after'))
+      await withRecords(db, tick, away).catch((err) => {
+        if (!closing.signal.aborted) log.error({ err }, 'container groups could not be looked after')
+      })
       await sleep(settings.tickMs, undefined, { signal: closing.signal }).catch(() => undefined) // only close() rejects it
     }
   }
@@ -95,6 +111,8 @@ export function createInstances(deps: InstancesDeps): Instances {
       await deps.launcher.sweep()
       // Nobody knows whether these were started; those that ran are missed by the first look.
       await db.deleteFrom('instances').where('state', 'in', ['downloading', 'creating']).execute()
+      // Until then nobody is to be sent there: that would cost jobs their attempts.
+      await db.updateTable('instances').set({ started: false, ready: false, port: null }).execute()
       ticking = keepTicking()
     },
     async close() {
@@ -103,12 +121,15 @@ export function createInstances(deps: InstancesDeps): Instances {
       await turns
       await Promise.all([...runs.values()].map((run) => run.stop()))
       await turns
+      await deps.launcher.sweep().catch((err) => log.warn({ err }, 'what containers left is still there'))
     },
     changed,
     targetsOf: (groupId) =>
       [...runs.values()].flatMap(({ instanceId, groupId: of, health, stopping, port }) =>
         of === groupId && health.ready && !stopping && port !== undefined ? [{ instanceId, host: HOST, port }] : [],
       ),
-    imdsInstance: (id) => createImdsInstance(db, actions, id),
+    imdsInstance: (id) =>
+      createImdsInstance(db, actions, id, () => [...runs.values()].find((run) => run.instanceId === id)?.health),
+    instanceAt: (address) => [...runs.values()].find((run) => run.address === address)?.instanceId,
   }
 }

@@ -1,5 +1,6 @@
 import { randomInt, randomUUID } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
+import { sql } from 'kysely'
 import type { GroupDefinition } from '../../contracts/platform/container-group.ts'
 import type { Context } from './context.ts'
 import { type GroupRecord, logGroupEvent } from './group-record.ts'
@@ -40,7 +41,8 @@ export async function insertGroup({ db, now }: Base, group: NewGroup): Promise<s
       start_time: time,
       finish_time: time,
     })
-    .onConflict((conflict) => conflict.columns(['project_id', 'name']).where('deleted', '=', false).doNothing())
+    // Written out: a plan for any value would not be one for the index, which holds only these.
+    .onConflict((conflict) => conflict.columns(['project_id', 'name']).where(sql<boolean>`not deleted`).doNothing())
     .returning('id')
     .executeTakeFirst()
   return row?.id
@@ -67,9 +69,10 @@ export async function redefineGroup({ db, now }: Base, group: GroupRecord, defin
     pending_change: true,
     update_time: new Date(time),
   })
-  if (bumped) await logGroupEvent(db, { ...group, version }, time, `Container Group Updated (Version ${version})`)
+  const after = { ...group, version, definition }
+  if (bumped) await logGroupEvent(db, after, time, `Container Group Updated (Version ${version})`)
   if (definition.replicas !== before.replicas)
-    await logGroupEvent(db, { ...group, version }, time, replicasEvent(before.replicas, definition.replicas))
+    await logGroupEvent(db, after, time, replicasEvent(before.replicas, definition.replicas))
 }
 
 /** What no instance can change while it runs. */

@@ -48,6 +48,7 @@ export function logGroupEvent(
   name: string,
   { instance, severity = 'info' }: EventFacts = {},
 ): Promise<void> {
+  const { cpu, memory, storage_amount, gpu_classes } = group.definition.container.resources
   return logEvent(db, {
     organizationId: group.organization_id,
     type: instance ? 'instance_controller' : 'deployment_controller',
@@ -55,6 +56,7 @@ export function logGroupEvent(
     severity,
     time,
     labels: labelsOf(group, instance),
+    resources: { cpu, memory, storage_amount, gpu_classes },
   })
 }
 

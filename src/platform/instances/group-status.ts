@@ -2,7 +2,7 @@ import type { Updateable } from 'kysely'
 import type { Tables } from '../base/tables.ts'
 import type { Context } from './context.ts'
 import { findGroup, type GroupRecord, type InstanceRecord, isUp, logGroupEvent, wantedOf } from './group-record.ts'
-import { ImageUnavailable } from './launcher.ts'
+import { ImageUnavailable, type PreparedImage } from './launcher.ts'
 
 type Change = Updateable<Tables['container_groups']>
 type Base = Pick<Context, 'db' | 'now'>
@@ -53,19 +53,21 @@ export function prepareGroup(context: Context, group: GroupRecord): void {
   const { db, launcher, preparing, inTurn, changed } = context
   if (preparing.has(group.id)) return
   preparing.add(group.id)
-  const done = (failure: unknown) =>
+  const done = (failure: unknown, image: PreparedImage = {}) =>
     inTurn(async () => {
       preparing.delete(group.id)
       if (failure !== undefined && !(failure instanceof ImageUnavailable)) throw failure // the next look tries again
       const current = await findGroup(db, group.id)
       if (!current || current.deleted) return
-      await changeGroup(context, group.id, { preparing: false, start_when_prepared: false })
+      const { hash = null, size = null } = image
+      const known = { image_hash: hash, image_size: size }
+      await changeGroup(context, group.id, { ...known, preparing: false, start_when_prepared: false })
       if (failure) await finish(context, current, 'failed', failure.message)
       else if (current.status === 'pending' && current.start_when_prepared) await deploy(context, current)
       else if (current.status === 'pending') await finish(context, current, 'stopped')
       changed(group.id)
     })
-  launcher.prepare(group.definition.container).then(() => done(undefined), done)
+  launcher.prepare(group.definition.container).then((image) => done(undefined, image), done)
 }
 
 /** Brings status and pending_change in line with the instances there are. */

@@ -1,6 +1,6 @@
 import type { Context } from './context.ts'
 import { findGroup, type GroupRecord, isUp, logGroupEvent } from './group-record.ts'
-import { leaveNode, startAgain } from './instance-moves.ts'
+import { leaveBehind, leaveNode, startAgain } from './instance-moves.ts'
 import type { Run } from './run.ts'
 
 const SIGKILLED = 137
@@ -22,6 +22,7 @@ export async function handleEnd(context: Context, run: Run, code: number): Promi
 
   const policy = group.definition.restart_policy
   if (policy === 'never' || (policy === 'on_failure' && code === 0)) {
+    await leaveBehind(context, instance.machine_id)
     await db.deleteFrom('instances').where('id', '=', instance.id).execute()
     await countEnded(context, group, code)
     return changed(group.id)

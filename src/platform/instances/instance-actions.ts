@@ -15,7 +15,7 @@ export interface InstanceActions {
 }
 
 export function createInstanceActions(
-  context: Pick<Context, 'db' | 'now' | 'settings'> & Pick<Context, 'changed'>,
+  context: Pick<Context, 'db' | 'now' | 'settings' | 'log'> & Pick<Context, 'changed'>,
 ): InstanceActions {
   const { db, changed } = context
   const act = async (id: string, how: (group: GroupRecord, instance: InstanceRecord) => Promise<void>) => {

@@ -51,18 +51,26 @@ export interface Leave {
 
 /** An instance leaves its node, which its organization then stays away from for a while; a replacement comes elsewhere. */
 export async function leaveNode(
-  context: Pick<Context, 'db' | 'now' | 'settings'>,
+  context: Pick<Context, 'db' | 'now' | 'settings' | 'log'>,
   group: GroupRecord,
   instance: InstanceRecord,
   { event, reason, severity = 'info' }: Leave,
 ): Promise<void> {
-  const { db, now, settings } = context
+  const { db, now, settings, log } = context
   if (!(await stopInstance(context, instance.id))) return
   const { organization_id } = group
   const until = new Date(now() + settings.exclusionMs)
+  log.info({ machine: instance.machine_id, organization: group.organization_name, reason }, 'a node is given up')
   await db
     .insertInto('node_exclusions')
     .values({ organization_id, machine_id: instance.machine_id, until, reason })
     .execute()
   await logGroupEvent(db, group, now(), event, { instance, severity })
+}
+
+/** Gives up what the last container of a node left there. To be called before the node is free for another. */
+export async function leaveBehind({ launcher, log }: Pick<Context, 'launcher' | 'log'>, machineId: string) {
+  await launcher
+    .leave(machineId)
+    .catch((err) => log.warn({ machine: machineId, err }, 'what a container left is still there'))
 }

@@ -4,13 +4,15 @@ import type { ContainerInput } from '../../contracts/platform/container.ts'
 /** What one node has: the upper bounds of the default GPU classes. */
 const CAPACITY = { cpu: 16, memory: 61_440, storage: 268_435_456_000 }
 
-type Resources = ContainerInput['resources']
+type Resources = Pick<ContainerInput['resources'], 'cpu' | 'memory' | 'storage_amount'>
 
 /** Nodes that exist in name only. Each holds one instance at a time, has every GPU, and is in every country. */
 export interface Nodes {
   fits(resources: Resources): boolean
   /** A node with none of these machine ids; undefined when no node has so much or none is left. */
   find(resources: Resources, taken: ReadonlySet<string>): string | undefined
+  /** How many nodes with none of these machine ids have so much. */
+  count(resources: Resources, taken: ReadonlySet<string>): number
 }
 
 /** The same machine ids in every process. */
@@ -18,7 +20,11 @@ export function createNodes(count: number): Nodes {
   const ids = Array.from({ length: count }, (_, i) => machineId(i))
   const fits = ({ cpu, memory, storage_amount }: Resources): boolean =>
     cpu <= CAPACITY.cpu && memory <= CAPACITY.memory && storage_amount <= CAPACITY.storage
-  return { fits, find: (resources, taken) => (fits(resources) ? ids.find((id) => !taken.has(id)) : undefined) }
+  return {
+    fits,
+    find: (resources, taken) => (fits(resources) ? ids.find((id) => !taken.has(id)) : undefined),
+    count: (resources, taken) => (fits(resources) ? ids.filter((id) => !taken.has(id)).length : 0),
+  }
 }
 
 /** In the form of a random UUID. */

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto'
 import type { Context } from './context.ts'
 import { type GroupRecord, type InstanceRecord, instancesOf, logGroupEvent } from './group-record.ts'
+import { takenNodes } from './taken-nodes.ts'
 
 /** Adds instances until there are as many as wanted. */
 export async function addInstances({ db, now }: Context, group: GroupRecord, missing: number): Promise<void> {
@@ -23,7 +24,8 @@ export async function placeInstances(context: Context, group: GroupRecord): Prom
   const { db, now, nodes } = context
   const waiting = (await instancesOf(db, group.id)).filter(({ state }) => state === 'allocating')
   if (waiting.length === 0) return
-  const taken = await takenNodes(context, group)
+  // A container may still be ending on a node that holds no instance any more.
+  const taken = new Set([...(await takenNodes(db, group.organization_id, now())), ...context.runs.keys()])
   for (const instance of waiting) {
     const machine_id = nodes.find(group.definition.container.resources, taken)
     if (machine_id === undefined) return
@@ -39,16 +41,4 @@ export async function placeInstances(context: Context, group: GroupRecord): Prom
     await logGroupEvent(db, group, time, 'Instance Allocated', { instance: placed })
     await logGroupEvent(db, group, time, 'Instance Creating', { instance: placed })
   }
-}
-
-/** Nodes that hold an instance or a container of anyone, or that the group's organization stays away from. */
-async function takenNodes({ db, now, runs }: Context, group: GroupRecord): Promise<Set<string>> {
-  const held = await db.selectFrom('instances').select('machine_id').where('state', '!=', 'allocating').execute()
-  const excluded = await db
-    .selectFrom('node_exclusions')
-    .select('machine_id')
-    .where('organization_id', '=', group.organization_id)
-    .where('until', '>', new Date(now()))
-    .execute()
-  return new Set([...[...held, ...excluded].map(({ machine_id }) => machine_id), ...runs.keys()])
 }

@@ -5,8 +5,11 @@ import { createServer } from 'node:net'
 import { constants } from 'node:os'
 import { join } from 'node:path'
 import { createInterface } from 'node:readline'
+import type { Writable } from 'node:stream'
+import { commandOfImage, type ImageCommands } from './image-commands.ts'
 import { ImageUnavailable, type Launcher, type RunningContainer, type StartOrder } from './launcher.ts'
 import { endGroup, processBirth, signalGroup } from './process-group.ts'
+import { strayGroups } from './stray-processes.ts'
 
 /** What a shell answers for a program that is not there. */
 const NOT_FOUND = 127
@@ -16,8 +19,8 @@ const LEFTOVER_GRACE_MS = 2000
 export interface ProcessLauncherOptions {
   /** For the folders of the nodes, and for notes on what runs. */
   readonly folder: string
-  /** What a group runs whose `container.command` is empty, by image. */
-  readonly images: Readonly<Record<string, readonly string[]>>
+  /** What a group runs whose `container.command` is empty. */
+  readonly images: ImageCommands
   /** What every container finds in its environment, e.g. `PATH`. */
   readonly environment: Readonly<Record<string, string>>
 }
@@ -30,11 +33,11 @@ export function createProcessLauncher({ folder, images, environment }: ProcessLa
   const nodes = join(folder, 'nodes')
   const notes = join(folder, 'running')
   const commandOf = ({ image, command }: StartOrder['container']): readonly string[] =>
-    command.length > 0 ? command : (images[image] ?? [])
+    command.length > 0 ? command : (commandOfImage(images, image) ?? [])
 
   return {
     async prepare(container) {
-      if (commandOf(container).length > 0) return
+      if (commandOf(container).length > 0) return {}
       throw new ImageUnavailable(`The image ${container.image} cannot be pulled here: give container.command.`)
     },
 
@@ -46,24 +49,36 @@ export function createProcessLauncher({ folder, images, environment }: ProcessLa
       await mkdir(notes, { recursive: true })
       const port = await freePort()
       const env = { ...environment, ...container.environment_variables, ...told, PORT: `${port}` }
-      const child = spawn(program, words, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] })
+      const argv = ['-c', HELD, 'sh', program, ...words]
+      const child = spawn('/bin/sh', argv, { cwd, env, detached: true, stdio: ['ignore', 'pipe', 'pipe', 'pipe'] })
       const ended = exitOf(child)
-      for (const stream of [child.stdout, child.stderr]) createInterface({ input: stream }).on('line', onLine)
+      for (const stream of [child.stdout, child.stderr])
+        if (stream) createInterface({ input: stream }).on('line', onLine)
       const note = join(notes, `${machineId}.json`)
       const { pid } = child
-      if (pid !== undefined) await writeNote(note, { pid, birth: await processBirth(pid) })
+      if (pid !== undefined) {
+        try {
+          await writeNote(note, { pid, birth: await processBirth(pid) })
+        } catch (error) {
+          signalGroup(pid, 'SIGKILL')
+          throw error
+        }
+      }
+      letGo(child)
       const gone = ended.then(async (code) => {
         if (pid !== undefined) signalGroup(pid, 'SIGKILL') // what it started and left
         await rm(note, { force: true })
         return code
       })
       return {
-        port,
+        portOf: () => port,
         ended: gone,
         stop: (graceMs) => stop(child, gone, graceMs),
         exec: (command, signal) => exec(command, { cwd, env }, signal),
       }
     },
+
+    leave: (machineId) => rm(join(nodes, machineId), { recursive: true, force: true }),
 
     async sweep() {
       const names = await readdir(notes).catch(() => [])
@@ -75,8 +90,21 @@ export function createProcessLauncher({ folder, images, environment }: ProcessLa
           await rm(note, { force: true })
         }),
       )
+      await Promise.all([...(await strayGroups(nodes))].map((group) => endGroup(group, LEFTOVER_GRACE_MS)))
     },
   }
+}
+
+/**
+ * A program that waits for a line on its fourth stream before it becomes another one, in the same process. Where the platform
+ * dies before it has noted the process there is none, so nothing runs that nobody knows of.
+ */
+const HELD = 'read -r go <&3 && exec 3<&- && exec "$@"'
+
+function letGo({ stdio }: ChildProcess): void {
+  const hold = stdio[3] as Writable // a pipe that is written to
+  hold.on('error', () => undefined) // it has ended meanwhile, which is told by its exit
+  hold.end('\n')
 }
 
 /** Which process runs on a node. */

@@ -1,7 +1,7 @@
 import type { Context } from './context.ts'
 import { findGroup, type GroupRecord, instancesOf, logGroupEvent, wantedOf } from './group-record.ts'
 import { prepareGroup, settleGroup } from './group-status.ts'
-import { startAgain, stopInstance } from './instance-moves.ts'
+import { leaveBehind, startAgain, stopInstance } from './instance-moves.ts'
 import { addInstances, placeInstances } from './place-instances.ts'
 import { inScaleInOrder } from './scale-in.ts'
 import { startInstance } from './start-instance.ts'
@@ -24,12 +24,14 @@ export async function reconcile(context: Context, groupId: string): Promise<void
 }
 
 /** Removes instances whose container has ended, or was lost with an earlier process. */
-async function forgetEnded({ db, now, runs, failures }: Context, group: GroupRecord): Promise<void> {
+async function forgetEnded(context: Context, group: GroupRecord): Promise<void> {
+  const { db, now, runs, failures } = context
   for (const instance of await instancesOf(db, group.id)) {
     const isHere = runs.get(instance.machine_id)?.groupId === group.id
     const isStopped = instance.state === 'stopping' && !isHere
     const isLost = instance.state === 'running' && !isHere
     if (!isStopped && !isLost) continue
+    await leaveBehind(context, instance.machine_id)
     await db.deleteFrom('instances').where('id', '=', instance.id).execute()
     failures.delete(instance.machine_id)
     if (!isLost) continue

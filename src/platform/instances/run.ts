@@ -10,14 +10,20 @@ export interface Health {
   readonly ready: boolean
 }
 
+const NOBODY: Health = { started: false, ready: false }
+
 /** One start of a container, from its first moment to its end. */
 export interface Run {
   readonly instanceId: string
   readonly groupId: string
   readonly machineId: string
   readonly health: Health
-  /** Where its application listens, once it runs. */
+  /** Where requests of the gateway go, once it runs. */
   readonly port: number | undefined
+  /** Where a port of the container is reached on this machine, once it runs. */
+  portOf(port: number): number | undefined
+  /** The container's own address, where it has one. */
+  readonly address: string | undefined
   /** Whether it was asked to end. */
   readonly stopping: boolean
   /** Resolves when it has ended. */
@@ -41,8 +47,7 @@ export function startRun(options: RunOptions): Run {
   const { instanceId, groupId, machineId, definition, graceMs, start } = options
   const { startup_probe: startup, readiness_probe: readiness, liveness_probe: liveness } = definition
   const probing = new AbortController()
-  let health: Health = { started: false, ready: false }
-  let port: number | undefined
+  let health = NOBODY
   let container: RunningContainer | undefined
   let stopping = false
 
@@ -54,7 +59,11 @@ export function startRun(options: RunOptions): Run {
       return health
     },
     get port() {
-      return port
+      return container?.portOf(definition.networking?.port ?? 0)
+    },
+    portOf: (port) => container?.portOf(port),
+    get address() {
+      return container?.address
     },
     get stopping() {
       return stopping
@@ -95,13 +104,13 @@ export function startRun(options: RunOptions): Run {
   const live = async (): Promise<void> => {
     try {
       container = await start()
-      port = container.port
       health = { started: !startup, ready: !startup && !readiness }
       options.onRunning(run)
       if (stopping) void container.stop(graceMs)
       else if (startup) watchStart(startup, container)
       else watchOn(container)
       const code = await container.ended
+      health = NOBODY
       probing.abort()
       options.onEnded(run, { code })
     } catch (error) {

@@ -4,6 +4,7 @@ import { environmentOf } from './environment.ts'
 import { findGroup, type GroupRecord, type InstanceRecord, labelsOf, logGroupEvent } from './group-record.ts'
 import { handleEnd } from './handle-end.ts'
 import { leaveNode } from './instance-moves.ts'
+import { portsOf } from './probe-check.ts'
 import { type Run, startRun } from './run.ts'
 
 /** Starts the container of an instance whose node has none, and keeps the records in step with what becomes of it. */
@@ -15,9 +16,11 @@ export function startInstance(context: Context, group: GroupRecord, instance: In
       machineId: instance.machine_id,
       fresh: instance.fresh,
       container: group.definition.container,
+      ports: portsOf(group.definition),
       environment: environmentOf(group, instance, await imdsFor(instance)),
       onLine: output.add,
     })
+  inTurn(() => logGroupEvent(db, group, now(), 'Instance Starting', { instance }))
   const run = startRun({
     instanceId: instance.id,
     groupId: group.id,
@@ -36,7 +39,7 @@ export function startInstance(context: Context, group: GroupRecord, instance: In
         if (!(await recordHealth(context, run, health))) return
         const tell = (name: string) => logGroupEvent(db, group, now(), name, { instance })
         if (health.started && !before.started) await tell('Instance Startup Probe Passed')
-        if (health.ready === before.ready) return
+        if (health.ready === before.ready || !group.definition.readiness_probe) return
         await tell(
           `Instance ${health.ready ? 'Ready (Readiness Probe Passed)' : 'Not Ready (Readiness Probe Failure)'}`,
         )
@@ -67,9 +70,11 @@ const CANNOT_START = 125
 
 async function recordRunning({ db, now }: Context, group: GroupRecord, instance: InstanceRecord, run: Run) {
   const time = now()
+  const { queue_connection: queue, networking } = group.definition
+  const port = run.portOf(queue?.port ?? networking?.port ?? 0) ?? null
   const { numUpdatedRows } = await db
     .updateTable('instances')
-    .set({ ...run.health, state: 'running', fresh: false, port: run.port ?? null, update_time: new Date(time) })
+    .set({ ...run.health, state: 'running', fresh: false, port, update_time: new Date(time) })
     .where('id', '=', instance.id)
     .where('state', '=', 'creating')
     .executeTakeFirstOrThrow()

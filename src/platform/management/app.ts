@@ -1,9 +1,9 @@
 import express, { type Express, type Router } from 'express'
 import type { Log } from '../../common/log.ts'
-import type { Db } from '../base/database.ts'
 import { notFound } from '../base/errors.ts'
+import type { Members } from '../base/members.ts'
 import { createProblemHandler } from '../base/problem-handler.ts'
-import { createRateWindows } from '../base/rate-windows.ts'
+import type { RateWindows } from '../base/rate-windows.ts'
 import { assignRequestId } from '../base/request-id.ts'
 import { authenticate } from './authenticate.ts'
 import { managementProblem } from './job-create.ts'
@@ -36,16 +36,15 @@ export interface ManagementSettings {
 }
 
 export interface ManagementServices {
-  readonly db: Db
-  /** Epoch milliseconds. */
-  readonly now: () => number
+  readonly members: Members
+  readonly rateWindows: RateWindows
   readonly log: Log
   readonly settings: ManagementSettings
   readonly routes: ManagementRoutes
 }
 
 /** The management API. The order is that of section 4.3; what lies behind the project is checked by the routes. */
-export function createManagementApp({ db, now, log, settings, routes }: ManagementServices): Express {
+export function createManagementApp({ members, rateWindows, log, settings, routes }: ManagementServices): Express {
   const { open = [], organization, project = [] } = routes
   const mounts = [
     { prefix: '', routers: open },
@@ -55,9 +54,9 @@ export function createManagementApp({ db, now, log, settings, routes }: Manageme
   const { baseUrl, requestsPerMinute } = settings
   const app = express().disable('x-powered-by').disable('etag')
   app.use(assignRequestId, limitTime(OPERATION_MS), refuseUnknownRoutes(mounts), ...open)
-  app.use('/api/public', authenticate(db), limitRequests(createRateWindows(db, now), requestsPerMinute))
-  app.use(ORGANIZATION, findOrganization(db))
-  if (project.length > 0) app.use(PROJECT, findProject(db), ...project)
+  app.use('/api/public', authenticate(members), limitRequests(rateWindows, requestsPerMinute))
+  app.use(ORGANIZATION, findOrganization(members))
+  if (project.length > 0) app.use(PROJECT, findProject(members), ...project)
   app.use(ORGANIZATION, ...organization)
   app.use(() => {
     throw notFound('resource')

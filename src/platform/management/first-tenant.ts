@@ -1,8 +1,9 @@
 import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { sql } from 'kysely'
 import type { Db } from '../base/database.ts'
-import { newKey } from '../base/keys.ts'
-import { applySeed, type Seed } from './seed.ts'
+import { digestOf, newKey } from '../base/keys.ts'
+import { addSeed, applySeed, type Seed } from './seed.ts'
 
 /** Whom the platform introduces itself to when it starts. */
 export interface Introduction {
@@ -27,19 +28,27 @@ export async function admit(db: Db, seed: Seed | undefined, dataDir: string, now
     else await writeFile(keyFile, key, { mode: 0o600 })
     return { organization: organization.name, project: organization.projects[0], key, isNew: false }
   }
-  const known = await db.selectFrom('organizations').select('name').orderBy('create_time').executeTakeFirst()
-  if (known) {
-    const key = await readFile(keyFile, 'utf8').catch(() => undefined) // made by another process, or by a seed
-    return { organization: known.name, project: await firstProjectOf(db, known.name), key, isNew: false }
-  }
   const key = newKey()
   const demo: Seed = {
     organizations: [{ name: 'demo', projects: ['demo'], members: ['demo'] }],
     users: [{ name: 'demo', api_key: key }],
   }
-  await writeFile(keyFile, key, { mode: 0o600 })
-  await applySeed(db, demo, now)
-  return { organization: 'demo', project: 'demo', key, isNew: true }
+  const isNew = await db.transaction().execute(async (transaction) => {
+    // Of several platforms that start at once, one makes it.
+    await sql`lock table organizations in exclusive mode`.execute(transaction)
+    if (await transaction.selectFrom('organizations').select('id').executeTakeFirst()) return false
+    await writeFile(keyFile, key, { mode: 0o600 })
+    await addSeed(transaction, demo, now)
+    return true
+  })
+  if (isNew) return { organization: 'demo', project: 'demo', key, isNew }
+  const known = await db.selectFrom('organizations').select('name').orderBy('create_time').executeTakeFirstOrThrow()
+  return {
+    organization: known.name,
+    project: await firstProjectOf(db, known.name),
+    key: await keptKey(db, keyFile),
+    isNew,
+  }
 }
 
 /** The first organization that has a member whose key is written out; else the first one. */
@@ -48,6 +57,14 @@ function firstKeyOf({ organizations, users }: Seed) {
     for (const user of users)
       if ('api_key' in user && organization.members.includes(user.name)) return { organization, key: user.api_key }
   return { organization: organizations[0]!, key: undefined } // there is at least one
+}
+
+/** The key that was written down; undefined when that was done elsewhere, or it has been replaced since. */
+async function keptKey(db: Db, keyFile: string): Promise<string | undefined> {
+  const key = await readFile(keyFile, 'utf8').catch(() => undefined)
+  if (key === undefined) return undefined
+  const user = await db.selectFrom('users').select('id').where('key_digest', '=', digestOf(key)).executeTakeFirst()
+  return user && key
 }
 
 async function firstProjectOf(db: Db, organization: string): Promise<string | undefined> {

@@ -52,7 +52,11 @@ function viewOf(group: GroupRecord, instance_status_counts: Counts): ContainerGr
       finish_time: group.finish_time.toISOString(),
       instance_status_counts,
     },
-    container: shown,
+    container: {
+      ...shown,
+      ...(group.image_hash !== null && { hash: group.image_hash }),
+      ...(group.image_size !== null && { size: group.image_size }),
+    },
     ...(networking && group.dns !== null && { networking: { ...networking, dns: group.dns } }),
   }
 }

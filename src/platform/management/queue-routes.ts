@@ -2,9 +2,10 @@ import { type Response, Router } from 'express'
 import { stringifyExact } from '../../common/json.ts'
 import { queueBodySchema, queuePatchSchema } from '../../contracts/platform/queue.ts'
 import { queueJobBodySchema } from '../../contracts/platform/queue-job.ts'
+import { notFound } from '../base/errors.ts'
 import { sendJson } from '../base/json.ts'
 import { pagingOf } from '../base/paging.ts'
-import { nameIn, uuidIn } from '../base/path.ts'
+import { isUuid, nameIn, uuidIn } from '../base/path.ts'
 import { readBody } from '../base/read-body.ts'
 import type { Queues } from '../queues/create-queues.ts'
 import { pageText, queueJobText } from '../queues/job-text.ts'
@@ -23,8 +24,11 @@ export interface QueueRoutesOptions {
 /** `…/projects/{project}/queues` (platform reference, section 11). */
 export function createQueueRoutes({ queues: { queues, jobs }, baseUrl, connectedGroups }: QueueRoutesOptions): Router {
   const router = Router()
-  const queueOf = (params: { readonly queue: string }, response: Response) =>
-    queues.find(projectOf(response).id, nameIn(params.queue, 'queue'))
+  const queueNameOf = ({ queue }: { readonly queue: string }, response: Response) => ({
+    projectId: projectOf(response).id,
+    name: nameIn(queue, 'queue'),
+  })
+  const queueOf = (params: { readonly queue: string }, response: Response) => queues.find(queueNameOf(params, response))
   const shown = async ({ id, name, display_name, description, create_time, update_time }: QueueRow) => ({
     id,
     name,
@@ -64,10 +68,13 @@ export function createQueueRoutes({ queues: { queues, jobs }, baseUrl, connected
     sendText(response, pageText(rows.map(queueJobText)))
   })
   router.post('/queues/:queue/jobs', async (request, response) => {
-    const { id } = await queueOf(request.params, response)
-    const { input, metadata, webhook } = await readBody(queueJobBodySchema, request)
+    const place = queueNameOf(request.params, response)
+    const { input, metadata, webhook } = await readBody(queueJobBodySchema, request).catch(async (fault) => {
+      await queueOf(request.params, response) // that it is not there would be told first
+      throw fault
+    })
     const row = await jobs.create({
-      place: { queueId: id },
+      place,
       organizationId: organizationOf(response).id,
       input: stringifyExact(input),
       metadata: metadata ? stringifyExact(metadata) : undefined,
@@ -76,8 +83,10 @@ export function createQueueRoutes({ queues: { queues, jobs }, baseUrl, connected
     sendText(announce(response, baseUrl, row.id), queueJobText(row))
   })
   router.get('/queues/:queue/jobs/:job', async ({ params }, response) => {
-    const { id } = await queueOf(params, response)
-    sendText(response, queueJobText(await jobs.read({ queueId: id }, uuidIn(params.job, 'job'))))
+    const row = isUuid(params.job) && (await jobs.findIn(queueNameOf(params, response), params.job))
+    if (row) return sendText(response, queueJobText(row))
+    await queueOf(params, response)
+    throw notFound('job')
   })
   router.delete('/queues/:queue/jobs/:job', async ({ params }, response) => {
     const { id } = await queueOf(params, response)

@@ -7,7 +7,12 @@ import type { Db } from '../base/database.ts'
 import { digestOf } from '../base/keys.ts'
 import type { Tables } from '../base/tables.ts'
 
-const userName = z.string().min(1).max(255)
+/** Of a user; no path has it, so it may be written in any language. */
+export const userNameSchema = z
+  .string()
+  .min(1)
+  .max(255)
+  .regex(/^\P{Cc}*$/u, 'must have no control characters')
 
 const seedSchema = z
   .strictObject({
@@ -17,15 +22,15 @@ const seedSchema = z
           name: nameSchema,
           projects: z.array(nameSchema).default([]),
           /** Names of users. */
-          members: z.array(userName).default([]),
+          members: z.array(userNameSchema).default([]),
         }),
       )
       .min(1),
     /** Each with a key, or with the SHA-256 of one in hexadecimal. */
     users: z.array(
       z.union([
-        z.strictObject({ name: userName, api_key: z.string().min(16).max(1000) }),
-        z.strictObject({ name: userName, api_key_sha256: z.string().regex(/^[\da-f]{64}$/) }),
+        z.strictObject({ name: userNameSchema, api_key: z.string().min(16).max(1000) }),
+        z.strictObject({ name: userNameSchema, api_key_sha256: z.string().regex(/^[\da-f]{64}$/) }),
       ]),
     ),
   })
@@ -49,20 +54,24 @@ export async function readSeed(file: string): Promise<Seed> {
  * Makes `seed` the whole truth about who may come in. Users it does not name lose their keys and memberships; organizations
  * and projects it does not name stay with what they own, for no file that lost a line may cost data.
  */
-export function applySeed(db: Db, seed: Seed, now: () => number): Promise<void> {
-  return db.transaction().execute(async (transaction) => {
+export const applySeed = (db: Db, seed: Seed, now: () => number): Promise<void> =>
+  db.transaction().execute(async (transaction) => {
     await transaction.updateTable('users').set({ key_digest: null }).execute()
     await transaction.deleteFrom('memberships').execute()
-    for (const user of seed.users) {
-      const key_digest = 'api_key' in user ? digestOf(user.api_key) : user.api_key_sha256
-      await transaction
-        .insertInto('users')
-        .values({ id: randomUUID(), name: user.name, key_digest })
-        .onConflict((conflict) => conflict.column('name').doUpdateSet({ key_digest }))
-        .execute()
-    }
-    for (const organization of seed.organizations) await addOrganization(transaction, organization, new Date(now()))
+    await addSeed(transaction, seed, now)
   })
+
+/** Lets in who `seed` names beside those who are there. */
+export async function addSeed(transaction: Transaction<Tables>, seed: Seed, now: () => number): Promise<void> {
+  for (const user of seed.users) {
+    const key_digest = 'api_key' in user ? digestOf(user.api_key) : user.api_key_sha256
+    await transaction
+      .insertInto('users')
+      .values({ id: randomUUID(), name: user.name, key_digest })
+      .onConflict((conflict) => conflict.column('name').doUpdateSet({ key_digest }))
+      .execute()
+  }
+  for (const organization of seed.organizations) await addOrganization(transaction, organization, new Date(now()))
 }
 
 async function addOrganization(

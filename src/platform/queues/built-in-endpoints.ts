@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import type { EndpointDefinition } from '../../contracts/platform/inference-endpoint.ts'
 import { transcribeBodySchema } from '../../contracts/platform/transcription.ts'
+import { DEFAULT_CONCURRENCY, type EndpointSetting, workloadPathOf } from './endpoint-setting.ts'
 
 /** A microphone, in black. */
 const ICON =
@@ -18,9 +18,12 @@ const outputSchema = {
   },
 }
 
+const processor = { url: workloadPathOf('transcribe'), concurrency: DEFAULT_CONCURRENCY }
+
 /** The endpoints that every platform has (platform reference, section 8.4). Their ids are fixed: they are named by them. */
-export const builtInEndpoints = (): readonly EndpointDefinition[] => [
+export const builtInEndpoints = (): readonly EndpointSetting[] => [
   {
+    processor,
     icon_url: ICON,
     output_schema: JSON.stringify(outputSchema),
     price_description: 'Set by the operator',
@@ -32,6 +35,7 @@ export const builtInEndpoints = (): readonly EndpointDefinition[] => [
     readme: 'Give the URL of an audio or video file as input.url; what else is asked for adds members to the output.',
   },
   {
+    processor,
     icon_url: ICON,
     output_schema: JSON.stringify(outputSchema),
     price_description: 'Set by the operator',

@@ -46,6 +46,10 @@ export function createBullDispatch({ places, attempts, leaseMs, renewMs, log }: 
     }
   }
 
+  const drop = async (place: string): Promise<void> => {
+    await places.open(place).queue.obliterate({ force: true })
+    await places.forget(place)
+  }
   return {
     async add(place, ids) {
       const { queue } = places.open(place)
@@ -54,10 +58,7 @@ export function createBullDispatch({ places, attempts, leaseMs, renewMs, log }: 
     async remove(place, id) {
       await places.open(place).queue.remove(id)
     },
-    async drop(place) {
-      await places.open(place).queue.obliterate({ force: true })
-      await places.forget(place)
-    },
+    drop,
     async take(name) {
       const place = places.open(name)
       const token = randomUUID()
@@ -65,6 +66,10 @@ export function createBullDispatch({ places, attempts, leaseMs, renewMs, log }: 
       return job && holdOf(place, job as Job, token)
     },
     recover: (place) => places.open(place).worker.getBackend().moveStalledJobsToWait(),
+    count: (place) => places.open(place).queue.getJobCountByTypes('waiting', 'active'),
+    async release(place) {
+      if ((await places.open(place).queue.getActiveCount()) > 0) await drop(place)
+    },
     isWaiting: (place, id) => places.open(place).queue.getBackend().isJobInState('wait', id),
     close: () => places.close(),
   }

@@ -11,6 +11,8 @@ import {
 import { Redis } from 'ioredis'
 import type { Log } from '../../common/log.ts'
 import { messageOf } from '../base/errors.ts'
+import { poolForBull } from '../base/server-pool.ts'
+import { createTrouble } from '../base/trouble.ts'
 
 /** Nobody follows BullMQ's stream of events. */
 const EVENTS_KEPT = 10
@@ -41,10 +43,10 @@ export interface BullPlacesOptions {
 
 /** Where BullMQ keeps whose turn it is: in Redis if there is one, else beside the records. */
 export function createBullPlaces({ pool, redisUrl, ...options }: BullPlacesOptions): BullPlaces {
-  if (redisUrl === undefined) return placesOver(createPostgresBackend, pool, options)
+  if (redisUrl === undefined) return placesOver(createPostgresBackend, poolForBull(pool), options)
   const redis = new Redis(redisUrl, { maxRetriesPerRequest: null })
-  // By their message alone: ioredis adds the command that failed.
-  redis.on('error', (error) => options.log.warn({ reason: messageOf(error) }, 'Redis cannot be reached'))
+  const trouble = createTrouble(options.log, 'Redis cannot be reached')
+  redis.on('error', trouble.failed).on('ready', trouble.passed)
   const places = placesOver(createRedisBackend, redis, options)
   return {
     ...places,
@@ -56,12 +58,15 @@ export function createBullPlaces({ pool, redisUrl, ...options }: BullPlacesOptio
 }
 
 function placesOver<Connection>(
-  create: BackendFactory<IQueueBackend, Connection>,
+  createWith: BackendFactory<IQueueBackend, Connection>,
   connection: Connection,
   { leaseMs, log }: Pick<BullPlacesOptions, 'leaseMs' | 'log'>,
 ): BullPlaces {
   const places = new Map<string, BullPlace>()
   const common = { connection, prefix: 'platform', skipVersionCheck: true }
+  // Nobody waits for jobs here: otherwise each place would keep a connection for that, of which there are few.
+  const create: typeof createWith = (name, settings, more) =>
+    createWith(name, settings, { ...more, withBlockingConnection: false })
   const report = (error: Error) => log.debug({ reason: messageOf(error) }, 'BullMQ reports an error')
 
   function make(name: string): BullPlace {
@@ -81,8 +86,15 @@ function placesOver<Connection>(
   }
   return {
     open(name) {
-      const place = places.get(name) ?? make(name)
+      const known = places.get(name)
+      if (known) return known
+      const place = make(name)
       places.set(name, place)
+      // One that cannot look at its tables when it is opened never can: whoever asks next opens another.
+      Promise.all([place.queue.waitUntilReady(), place.worker.waitUntilReady()]).catch((error: Error) => {
+        report(error)
+        if (places.get(name) === place) forget(name).catch(report)
+      })
       return place
     },
     forget,

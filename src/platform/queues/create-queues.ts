@@ -1,19 +1,21 @@
 import { DEFAULT_SCHEMA, type PgPool, runMigrations } from 'bullmq'
 import type { Log } from '../../common/log.ts'
 import type { Db } from '../base/database.ts'
-import { messageOf } from '../base/errors.ts'
+import { createTrouble } from '../base/trouble.ts'
 import { createBullDispatch } from './bull-dispatch.ts'
 import { createBullPlaces } from './bull-places.ts'
+import { applicationAt } from './call-application.ts'
+import { type ProcessorPorts, processorCall } from './call-processor.ts'
 import { createEndpointBook, type EndpointBook, type EndpointSettings } from './endpoint-book.ts'
 import { createJobDesk, type JobDesk } from './job-desk.ts'
-import { bullNameOf } from './job-place.ts'
+import { bullNameOf, type JobPlace } from './job-place.ts'
 import { createJobStore } from './job-store.ts'
 import { createProcessors } from './processors.ts'
 import { createQueueBook, type QueueBook } from './queue-book.ts'
 import { createRecovery } from './recovery.ts'
 import { createTransitions } from './transitions.ts'
 import { createWorkLoop, type WorkLoop, type WorkLoopOptions } from './work-loop.ts'
-import { followReadiness, type InstanceStatus, type QueueWorker } from './worker.ts'
+import { applicationUrl, followReadiness, type InstanceStatus, type QueueWorker } from './worker.ts'
 
 const TIDY_MS = 60_000
 
@@ -32,11 +34,13 @@ export interface QueueSettings extends EndpointSettings {
   readonly lookMs: number
 }
 
-export interface QueuesOptions {
+export interface QueuesOptions extends ProcessorPorts {
   readonly db: Db
   /** Of the same database: keeps whose turn it is when there is no Redis. */
   readonly pool: PgPool
   readonly redisUrl: string | undefined
+  /** Whether no other process can work with these records, so that whoever held a job before this one is gone. */
+  readonly isAlone?: boolean
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly log: Log
@@ -67,7 +71,8 @@ export interface Queues {
 }
 
 /** Joins the parts of job queues. Throws when an endpoint is badly configured. */
-export function createQueues({ db, pool, redisUrl, now, log, settings, onWebhooks = nothing }: QueuesOptions): Queues {
+export function createQueues(options: QueuesOptions): Queues {
+  const { db, pool, redisUrl, isAlone, now, log, settings, onWebhooks = nothing, useWorkload, storeOutput } = options
   const { attempts, leaseMs, renewMs, retentionMs, readinessMs, lookMs } = settings
   const endpoints = createEndpointBook(settings)
   const places = createBullPlaces({ pool, redisUrl, leaseMs, log })
@@ -76,16 +81,29 @@ export function createQueues({ db, pool, redisUrl, now, log, settings, onWebhook
   const store = createJobStore({ db, now, retentionMs })
   const recovery = createRecovery({ db, dispatch, transitions })
   const workers = new Map<QueueWorker, WorkLoop>()
-  const createLoop = (options: Pick<WorkLoopOptions, 'places' | 'url' | 'concurrency'>) =>
-    createWorkLoop({ dispatch, transitions, log, ...options })
-  const processors = createProcessors({ db, processors: endpoints.processors, createLoop })
+  const createLoop = (work: Omit<WorkLoopOptions, 'dispatch' | 'transitions' | 'log'>) =>
+    createWorkLoop({ dispatch, transitions, log, ...work })
+  const processors = createProcessors({
+    ...{ db, createLoop },
+    processors: new Map([...endpoints.processors].filter(([, { url }]) => useWorkload || !url.startsWith('/'))),
+    callOf: (endpoint, { url }) => processorCall({ endpoint, url, log, useWorkload, storeOutput }),
+  })
   const look = (): void => {
-    for (const loop of [...workers.values(), ...processors.loops]) loop.look()
+    for (const loop of workers.values()) loop.look()
   }
-  const jobs = createJobDesk({ store, transitions, dispatch, onAdded: look, log })
+  const noteAdded = (place: JobPlace): void =>
+    'queueId' in place ? look() : processors.noteJob(place.organizationId, place.endpoint)
+  const jobs = createJobDesk({ store, transitions, dispatch, onAdded: noteAdded, log })
   const timers: NodeJS.Timeout[] = []
   const every = (ms: number, what: string, work: () => Promise<unknown>): void => {
-    const run = () => work().catch((error: unknown) => log.warn({ reason: messageOf(error) }, what))
+    const trouble = createTrouble(log, what)
+    let isRunning = false // for long while Redis is away
+    const run = async (): Promise<void> => {
+      if (isRunning) return
+      isRunning = true
+      await work().then(trouble.passed, trouble.failed)
+      isRunning = false
+    }
     timers.push(setInterval(() => void run(), ms))
   }
 
@@ -95,15 +113,20 @@ export function createQueues({ db, pool, redisUrl, now, log, settings, onWebhook
     endpoints,
     async open() {
       if (redisUrl === undefined) await prepare(pool)
+      if (isAlone) await recovery.release()
       await recovery.sweep()
       await processors.open()
       every(leaseMs / 2, 'lapsed jobs were not looked for', async () => {
-        if ((await recovery.recover()) > 0) look()
+        const isMore = await recovery.sweepMissing()
+        if ((await recovery.recover()) === 0 && !isMore) return
+        look()
+        await processors.look()
       })
       every(TIDY_MS, 'old jobs were not removed', store.removeOld)
       every(lookMs, 'jobs were not added', async () => {
         await jobs.addMissing()
         look()
+        await processors.look()
       })
     },
     async close(graceMs = 0) {
@@ -113,9 +136,9 @@ export function createQueues({ db, pool, redisUrl, now, log, settings, onWebhook
     },
     createWorker({ queueId, port, path, status }) {
       const names = [bullNameOf({ queueId })]
-      const url = new URL(path.startsWith('/') ? path : `/${path}`, `http://localhost:${port}`)
-      const loop = createLoop({ places: () => names, url, concurrency: 1 })
-      const followed = followReadiness(status, loop, readinessMs, log)
+      const call = applicationAt(applicationUrl(port, path))
+      const loop = createLoop({ places: () => names, call, concurrency: 1, restMs: readinessMs, onAgain: look })
+      const followed = followReadiness({ status, loop, pollMs: readinessMs, log })
       const worker: QueueWorker = {
         ...followed,
         async stop(graceMs) {

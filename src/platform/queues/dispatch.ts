@@ -23,6 +23,10 @@ export interface Dispatch {
   take(place: string): Promise<Hold | undefined>
   /** Puts back what was held by somebody who is silent for longer than the lease. Resolves with their ids. */
   recover(place: string): Promise<readonly string[]>
+  /** How many it knows, held or not. */
+  count(place: string): Promise<number>
+  /** Forgets a place in which something is held, for where all that held something are gone. */
+  release(place: string): Promise<void>
   /** Whether nobody holds it. */
   isWaiting(place: string, id: string): Promise<boolean>
   close(): Promise<void>

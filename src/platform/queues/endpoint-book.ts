@@ -4,28 +4,12 @@ import { freeJobBodySchema } from '../../contracts/platform/job-fields.ts'
 import { transcribeBodySchema } from '../../contracts/platform/transcription.ts'
 import { notFound } from '../base/errors.ts'
 import { builtInEndpoints } from './built-in-endpoints.ts'
-
-/** Who does the work of an endpoint: receives the input of a job as the application of a queue does (section 14.6). */
-export interface EndpointProcessor {
-  readonly url: string
-  /** The most jobs at a time, of all organizations together. */
-  readonly concurrency: number
-}
-
-/** An endpoint as an operator configures it; one with the name of a built-in one takes its place. */
-export interface EndpointSetting extends EndpointDefinition {
-  /** Without one its jobs stay pending. */
-  readonly processor?: EndpointProcessor | undefined
-  /** Names of the organizations it is offered to; all if not given. */
-  readonly organizations?: readonly string[] | undefined
-}
+import type { EndpointProcessor, EndpointSetting } from './endpoint-setting.ts'
 
 /** What an operator says of endpoints. */
 export interface EndpointSettings {
-  /** Beside the built-in ones. */
+  /** Beside the built-in ones; one with the name of a built-in one takes its place. */
   readonly endpoints: readonly EndpointSetting[]
-  /** Processors by the name of their endpoint; for the built-in ones. */
-  readonly processors: Readonly<Record<string, EndpointProcessor>>
 }
 
 /** The body of a job, checked as far as its endpoint goes into it. */
@@ -39,11 +23,12 @@ export interface EndpointBook {
   find(organizationName: string, name: string): EndpointDefinition
   /** What the bodies of its jobs must be. */
   bodySchemaOf(name: string): z.ZodType<EndpointJobBody>
+  /** By the name of their endpoint. */
   readonly processors: ReadonlyMap<string, EndpointProcessor>
 }
 
 /** Throws when the input schema of a configured endpoint is none that inputs can be checked against. */
-export function createEndpointBook({ endpoints, processors }: EndpointSettings): EndpointBook {
+export function createEndpointBook({ endpoints }: EndpointSettings): EndpointBook {
   const settings = new Map<string, EndpointSetting>(
     [...builtInEndpoints(), ...endpoints].map((setting) => [setting.name, setting]),
   )
@@ -59,10 +44,7 @@ export function createEndpointBook({ endpoints, processors }: EndpointSettings):
       return shown(setting)
     },
     bodySchemaOf: (name) => schemas.get(name) ?? freeJobBodySchema,
-    processors: new Map([
-      ...sorted.flatMap(({ name, processor }) => (processor ? ([[name, processor]] as const) : [])),
-      ...Object.entries(processors),
-    ]),
+    processors: new Map(sorted.flatMap(({ name, processor }) => (processor ? [[name, processor] as const] : []))),
   }
 }
 

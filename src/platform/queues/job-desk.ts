@@ -1,16 +1,18 @@
 import type { Log } from '../../common/log.ts'
 import { messageOf, notFound } from '../base/errors.ts'
 import type { Dispatch } from './dispatch.ts'
-import { bullNameOf, type JobPlace, type JobRow } from './job-place.ts'
+import { createHandIn } from './hand-in.ts'
+import { bullNameOf, type JobPlace, type JobRow, placeOf, type QueueName } from './job-place.ts'
 import type { JobStore, NewJob, Slice } from './job-store.ts'
 import type { Transitions } from './transitions.ts'
 
 /** What callers can do with jobs. */
 export interface JobDesk {
-  /** Throws 404 when its queue is gone. */
+  /** Resolves when the record is written, which is what counts. Throws 404 when there is no such queue. */
   create(job: NewJob): Promise<JobRow>
   /** Throws 404. */
   read(place: JobPlace, id: string): Promise<JobRow>
+  findIn(queue: QueueName, id: string): Promise<JobRow | undefined>
   /** Newest first. */
   list(place: JobPlace, slice: Slice): Promise<readonly JobRow[]>
   count(place: JobPlace): Promise<number>
@@ -32,19 +34,8 @@ export interface JobDeskOptions {
 }
 
 export function createJobDesk({ store, transitions, dispatch, onAdded, log }: JobDeskOptions): JobDesk {
-  /** Jobs that are accepted, for their record is written, but that the hand-out does not know yet. */
-  const missing = new Map<string, JobPlace>()
+  const handIn = createHandIn({ dispatch, onAdded, log })
 
-  async function add(place: JobPlace, id: string): Promise<void> {
-    try {
-      await dispatch.add(bullNameOf(place), [id])
-      missing.delete(id)
-      onAdded(place)
-    } catch (error) {
-      missing.set(id, place)
-      log.warn({ id, reason: messageOf(error) }, 'a job waits until the queue can be reached')
-    }
-  }
   async function read(place: JobPlace, id: string): Promise<JobRow> {
     const row = await store.find(place, id)
     if (!row) throw notFound('job')
@@ -53,25 +44,24 @@ export function createJobDesk({ store, transitions, dispatch, onAdded, log }: Jo
   return {
     async create(job) {
       const row = await store.insert(job)
-      await add(job.place, row.id)
+      handIn.add(placeOf(row), row.id)
       return row
     },
     read,
+    findIn: store.findIn,
     list: store.list,
     count: store.count,
     lengthOf: store.lengthOf,
     async cancel(place, id) {
       const { status } = await read(place, id)
       const ended = await transitions.cancel(id)
-      missing.delete(id)
+      handIn.remove(place, id)
       if (!ended || status !== 'pending') return
       // Only so that nobody takes it in vain.
       await dispatch
         .remove(bullNameOf(place), id)
         .catch((error: unknown) => log.debug({ id, reason: messageOf(error) }, 'a cancelled job still waits'))
     },
-    async addMissing() {
-      for (const [id, place] of [...missing]) await add(place, id)
-    },
+    addMissing: handIn.addMissing,
   }
 }

@@ -7,6 +7,12 @@ export type JobRow = Selectable<Tables['jobs']>
 /** Where a job waits: in a queue of a project, or before an inference endpoint for one organization. */
 export type JobPlace = { readonly queueId: string } | { readonly organizationId: string; readonly endpoint: string }
 
+/** A queue as a path names it, in a project that was found. */
+export interface QueueName {
+  readonly projectId: string
+  readonly name: string
+}
+
 /** BullMQ's name of a place; it takes no colon (platform reference, section 14.4). */
 export const bullNameOf = (place: JobPlace): string =>
   'queueId' in place ? `q.${place.queueId}` : `e.${place.organizationId}.${place.endpoint}`

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto'
+import { sql } from 'kysely'
 import type { Db } from '../base/database.ts'
 import { notFound } from '../base/errors.ts'
-import type { JobPlace, JobRow } from './job-place.ts'
+import type { JobPlace, JobRow, QueueName } from './job-place.ts'
 
 /** What a job is made of. */
 export interface NewJob {
-  readonly place: JobPlace
+  readonly place: QueueName | { readonly organizationId: string; readonly endpoint: string }
   readonly organizationId: string
   /** JSON, like `metadata`. */
   readonly input: string
@@ -21,9 +22,10 @@ export interface Slice {
 
 /** The records of jobs; those that ended longer ago than the retention time are not there (platform reference, 14.5). */
 export interface JobStore {
-  /** Throws 404 when the queue is gone by now. */
+  /** Throws 404 when there is no such queue. */
   insert(job: NewJob): Promise<JobRow>
   find(place: JobPlace, id: string): Promise<JobRow | undefined>
+  findIn(queue: QueueName, id: string): Promise<JobRow | undefined>
   list(place: JobPlace, slice: Slice): Promise<readonly JobRow[]>
   count(place: JobPlace): Promise<number>
   /** Pending and running jobs of the queue. */
@@ -40,45 +42,52 @@ export interface JobStoreOptions {
 
 export function createJobStore({ db, now, retentionMs }: JobStoreOptions): JobStore {
   const oldest = () => new Date(now() - retentionMs)
-  const readable = (place: JobPlace) => {
-    const jobs = db
-      .selectFrom('jobs')
-      .where((job) => job.or([job('finish_time', 'is', null), job('finish_time', '>', oldest())]))
-    return 'queueId' in place
-      ? jobs.where('queue_id', '=', place.queueId)
-      : jobs.where('organization_id', '=', place.organizationId).where('endpoint', '=', place.endpoint)
-  }
+  const readable = () =>
+    db.selectFrom('jobs').where((job) => job.or([job('finish_time', 'is', null), job('finish_time', '>', oldest())]))
+  const readableAt = (place: JobPlace) =>
+    'queueId' in place
+      ? readable().where('queue_id', '=', place.queueId)
+      : readable().where('organization_id', '=', place.organizationId).where('endpoint', '=', place.endpoint)
   return {
-    insert({ place, organizationId, input, metadata, webhook }) {
+    async insert({ place, organizationId, input, metadata = null, webhook = null }) {
       const time = new Date(now())
-      const row = {
-        id: randomUUID(),
+      const id = randomUUID()
+      const events = JSON.stringify([{ action: 'created', time }])
+      const common = {
+        id,
         organization_id: organizationId,
-        queue_id: 'queueId' in place ? place.queueId : null,
-        endpoint: 'queueId' in place ? null : place.endpoint,
         input,
-        metadata: metadata ?? null,
-        webhook: webhook ?? null,
+        metadata,
+        webhook,
         status: 'pending' as const,
-        events: JSON.stringify([{ action: 'created', time }]),
-        create_time: time,
-        update_time: time,
+        events,
       }
-      return db.transaction().execute(async (transaction) => {
-        // A queue that is being deleted cancels the jobs it has, so none may join it meanwhile.
-        if ('queueId' in place)
-          await transaction
-            .selectFrom('queues')
-            .select('id')
-            .where('id', '=', place.queueId)
-            .forKeyShare()
-            .executeTakeFirstOrThrow(() => notFound('queue'))
-        return transaction.insertInto('jobs').values(row).returningAll().executeTakeFirstOrThrow()
-      })
+      if ('endpoint' in place) {
+        const row = { ...common, endpoint: place.endpoint, create_time: time, update_time: time }
+        return db.insertInto('jobs').values(row).returningAll().executeTakeFirstOrThrow()
+      }
+      // One statement, for there may be many. It locks the queue because one that is being deleted cancels the jobs it has,
+      // so none may join it meanwhile.
+      const { rows } = await sql<JobRow>`
+        insert into jobs (id, organization_id, queue_id, input, metadata, webhook, status, events, create_time, update_time)
+        select ${id}::uuid, ${organizationId}::uuid, id, ${input}::text, ${metadata}::text, ${webhook}::text,
+          'pending', ${events}::jsonb, ${time}::timestamptz, ${time}::timestamptz
+        from queues where project_id = ${place.projectId} and name = ${place.name} for key share
+        returning *`.execute(db)
+      if (!rows[0]) throw notFound('queue')
+      return rows[0]
     },
-    find: (place, id) => readable(place).selectAll().where('id', '=', id).executeTakeFirst(),
+    find: (place, id) => readableAt(place).selectAll().where('id', '=', id).executeTakeFirst(),
+    findIn: ({ projectId, name }, id) =>
+      readable()
+        .innerJoin('queues', 'queues.id', 'jobs.queue_id')
+        .selectAll('jobs')
+        .where('queues.project_id', '=', projectId)
+        .where('queues.name', '=', name)
+        .where('jobs.id', '=', id)
+        .executeTakeFirst(),
     list: (place, { offset, limit }) =>
-      readable(place)
+      readableAt(place)
         .selectAll()
         .orderBy('create_time', 'desc')
         .orderBy('id', 'desc')
@@ -86,7 +95,7 @@ export function createJobStore({ db, now, retentionMs }: JobStoreOptions): JobSt
         .limit(limit)
         .execute(),
     async count(place) {
-      const { count } = await readable(place)
+      const { count } = await readableAt(place)
         .select((job) => job.fn.countAll().as('count'))
         .executeTakeFirstOrThrow()
       return Number(count)

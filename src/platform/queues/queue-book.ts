@@ -6,7 +6,7 @@ import type { Db } from '../base/database.ts'
 import { messageOf, notFound, PlatformError } from '../base/errors.ts'
 import type { Tables } from '../base/tables.ts'
 import type { Dispatch } from './dispatch.ts'
-import { bullNameOf } from './job-place.ts'
+import { bullNameOf, type QueueName } from './job-place.ts'
 import type { Slice } from './job-store.ts'
 import type { Transitions } from './transitions.ts'
 
@@ -18,7 +18,7 @@ export interface QueueBook {
   /** Throws 400 `name_conflict`. */
   create(projectId: string, body: QueueBody): Promise<QueueRow>
   /** Throws 404. */
-  find(projectId: string, name: string): Promise<QueueRow>
+  find(queue: QueueName): Promise<QueueRow>
   /** Newest first. */
   list(projectId: string, slice: Slice): Promise<readonly QueueRow[]>
   /** Members that are undefined stay. Throws 404. */
@@ -59,7 +59,7 @@ export function createQueueBook({ db, now, transitions, dispatch, onWebhooks, lo
       if (!row) throw new PlatformError(400, `name: "${name}" is already in use`, { slug: 'name_conflict' })
       return row
     },
-    find: (projectId, name) =>
+    find: ({ projectId, name }) =>
       db
         .selectFrom('queues')
         .selectAll()
@@ -93,7 +93,11 @@ export function createQueueBook({ db, now, transitions, dispatch, onWebhooks, lo
         await transaction.deleteFrom('queues').where('id', '=', id).execute()
         await transaction
           .updateTable('container_groups')
-          .set({ queue_id: null, definition: sql<string>`definition - 'queue_connection'` })
+          .set({
+            queue_id: null,
+            definition: sql<string>`definition - 'queue_connection' - 'queue_autoscaler'`, // one needs the other
+            update_time: new Date(now()),
+          })
           .where('queue_id', '=', id)
           .execute()
         return transitions.cancelAll(transaction, id)

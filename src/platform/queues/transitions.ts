@@ -22,8 +22,8 @@ export interface Transitions {
   start(id: string): Promise<Attempt | undefined>
   /** `output` is JSON; undefined for none. */
   succeed(attempt: Attempt, output: string | undefined): Promise<void>
-  /** Resolves with whether the job is to be handed out again. */
-  fail(attempt: Pick<Attempt, 'id' | 'number'>): Promise<boolean>
+  /** Resolves with whether the job is to be handed out again. If not, `output`, which is JSON, tells why. */
+  fail(attempt: Pick<Attempt, 'id' | 'number'>, output?: string): Promise<boolean>
   /** Resolves with whether it was this call that ended the job. */
   cancel(id: string): Promise<boolean>
   /** Within the caller's transaction: cancels what a queue still has. Resolves with how many calls to make that leaves. */
@@ -99,10 +99,12 @@ export function createTransitions({ db, now, attempts, onWebhooks }: Transitions
         output,
       )
     },
-    async fail({ id, number }) {
+    async fail({ id, number }, output) {
       if (number >= attempts) {
-        await end('failed', (update) =>
-          update.where('id', '=', id).where('status', '=', 'running').where('attempts', '=', number),
+        await end(
+          'failed',
+          (update) => update.where('id', '=', id).where('status', '=', 'running').where('attempts', '=', number),
+          output,
         )
         return false
       }

@@ -20,8 +20,18 @@ export interface QueueWorker {
 /** What an instance tells of itself; undefined when it is gone. */
 export type InstanceStatus = () => Promise<{ readonly ready: boolean } | undefined>
 
-/** Has `loop` take jobs while the instance is ready, which is asked every `pollMs`. */
-export function followReadiness(status: InstanceStatus, loop: WorkLoop, pollMs: number, log: Log): QueueWorker {
+export interface FollowOptions {
+  readonly status: InstanceStatus
+  readonly loop: WorkLoop
+  /** Between two questions, in milliseconds. */
+  readonly pollMs: number
+  /** Called once when the instance is gone. */
+  readonly onGone?: () => void
+  readonly log: Log
+}
+
+/** Has a loop take jobs while the instance is ready. */
+export function followReadiness({ status, loop, pollMs, onGone, log }: FollowOptions): QueueWorker {
   let failures = 0
   let stopped = false
   let timer: NodeJS.Timeout | undefined
@@ -31,11 +41,14 @@ export function followReadiness(status: InstanceStatus, loop: WorkLoop, pollMs: 
     try {
       const answer = await status()
       failures = 0
+      const isGone = !answer && !stopped
       if (!answer) stopped = true
       loop.setReady(!stopped && answer?.ready === true)
+      if (isGone) onGone?.()
     } catch (error) {
       failures++
       log.debug({ reason: messageOf(error) }, 'an instance does not tell whether it is ready')
+      if (failures === BELIEVED_FAILURES) log.warn({ reason: messageOf(error) }, 'an instance counts as not ready')
       if (failures >= BELIEVED_FAILURES) loop.setReady(false)
     }
     clearTimeout(timer)
@@ -61,3 +74,8 @@ export function followReadiness(status: InstanceStatus, loop: WorkLoop, pollMs: 
     },
   }
 }
+
+/** Where an application takes jobs (platform reference, section 15.3); a missing leading slash is added. */
+export const applicationUrl = (port: number, path: string): URL =>
+  // As text: resolved, a path of two slashes would lead to another host.
+  new URL(`http://localhost:${port}${path.startsWith('/') ? '' : '/'}${path}`)

@@ -1,16 +1,16 @@
 import { timingSafeEqual } from 'node:crypto'
 import type { Request } from 'express'
-import type { Db } from '../base/database.ts'
 import { PlatformError } from '../base/errors.ts'
-import { digestOf, isMember, userOfRequest } from '../base/keys.ts'
-import { checkedPath, namedBy, type Organization, type Place, under } from './place.ts'
+import { digestOf } from '../base/keys.ts'
+import type { Members, Organization } from '../base/members.ts'
+import { checkedPath, namedBy, type Place, under } from './place.ts'
 import type { Signatures } from './signatures.ts'
 
 /** The claims of a valid identity token, undefined for one that is not (section 21). */
 export type VerifyToken = (jwt: string) => Promise<{ readonly organization_name: string } | undefined>
 
 export interface AccessDeps {
-  readonly db: Db
+  readonly members: Members
   readonly signatures: Signatures
   readonly verifyToken: VerifyToken
 }
@@ -26,7 +26,7 @@ export interface Access {
 const refused = (reason: string) => new PlatformError(401, reason)
 
 /** The first credential that is there decides: `token`, `Service-Api-Key`, `Authorization: Bearer`. */
-export function createAccess({ db, signatures, verifyToken }: AccessDeps): Access {
+export function createAccess({ members, signatures, verifyToken }: AccessDeps): Access {
   const byToken = async (token: string, request: Request, found: Organization | undefined) => {
     const opened = await signatures.find(token)
     if (!opened) throw refused('Invalid access token.')
@@ -37,9 +37,9 @@ export function createAccess({ db, signatures, verifyToken }: AccessDeps): Acces
     return found
   }
 
-  const byKey = async (request: Request, found: Organization | undefined) => {
-    const user = await userOfRequest(db, request)
-    if (user && found && (await isMember(db, user.id, found.id))) return found
+  const byKey = async (key: string | readonly string[], found: Organization | undefined) => {
+    const user = typeof key === 'string' && key !== '' ? await members.userOf(key) : undefined
+    if (user && found && (await members.isMember(user.id, found.id))) return found
     throw refused('The key is unknown, or its user is not a member of the organization.')
   }
 
@@ -52,10 +52,10 @@ export function createAccess({ db, signatures, verifyToken }: AccessDeps): Acces
   const organization = async (request: Request): Promise<Organization> => {
     const { token } = request.query
     if (token !== undefined && typeof token !== 'string') throw new PlatformError(400, 'token: must be given once')
-    const found = await named(db, namedBy(request).organization)
+    const found = await named(members, namedBy(request).organization)
     if (token !== undefined) return byToken(token, request, found)
     const { 'service-api-key': key, authorization = '' } = request.headers
-    if (key !== undefined) return byKey(request, found)
+    if (key !== undefined) return byKey(key, found)
     const [, jwt] = /^Bearer +(\S+) *$/i.exec(authorization) ?? []
     if (jwt === undefined) throw refused('A key, an identity token or the token of a signed URL is required.')
     return byIdentity(jwt, found)
@@ -69,11 +69,9 @@ export function createAccess({ db, signatures, verifyToken }: AccessDeps): Acces
   }
 }
 
-const named = async (db: Db, name: string | undefined): Promise<Organization | undefined> =>
+const named = async (members: Members, name: string | undefined): Promise<Organization | undefined> =>
   // The database takes no NUL in a text; no name has one.
-  name === undefined || name.includes('\0')
-    ? undefined
-    : db.selectFrom('organizations').select(['id', 'name']).where('name', '=', name).executeTakeFirst()
+  name === undefined || name.includes('\0') ? undefined : members.organization(name)
 
 /** Digests, because the comparison needs equal lengths. */
 const isSame = (one: string, other: string): boolean =>

@@ -1,5 +1,6 @@
 import express, { type Express, type RequestHandler } from 'express'
 import { PlatformError } from '../base/errors.ts'
+import type { Members } from '../base/members.ts'
 import { createProblemHandler } from '../base/problem-handler.ts'
 import { assignRequestId } from '../base/request-id.ts'
 import { createAccess, type VerifyToken } from './access.ts'
@@ -12,6 +13,7 @@ import { uploadRoutes } from './upload-routes.ts'
 import { createUploads } from './uploads.ts'
 
 export interface StorageAppDeps extends StorageDeps {
+  readonly members: Members
   /** The address of this surface, without a slash at its end. */
   readonly publicUrl: string
   readonly verifyToken: VerifyToken
@@ -19,10 +21,10 @@ export interface StorageAppDeps extends StorageDeps {
 
 /** The storage API (section 22). Every operation asks for a credential itself, for which ones do depends on the operation. */
 export function createStorageApp(deps: StorageAppDeps): Express {
-  const { db, now, log, publicUrl, settings, verifyToken } = deps
+  const { db, members, now, log, publicUrl, settings, verifyToken } = deps
   const signatures = createSignatures(db, now)
   const services = {
-    access: createAccess({ db, signatures, verifyToken }),
+    access: createAccess({ members, signatures, verifyToken }),
     files: createFiles(deps),
     signatures,
     uploads: createUploads(deps),

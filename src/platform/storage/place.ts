@@ -1,14 +1,9 @@
 import type { Request } from 'express'
 import { PlatformError } from '../base/errors.ts'
+import type { Organization } from '../base/members.ts'
 
 /** Bytes of a path in UTF-8. */
 const LONGEST_PATH = 1024
-
-/** Who owns files. */
-export interface Organization {
-  readonly id: string
-  readonly name: string
-}
 
 /** Where a file is. */
 export interface Place {

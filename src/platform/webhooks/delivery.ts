@@ -10,6 +10,8 @@ export interface WebhookDeliveryOptions {
   /** Epoch milliseconds. */
   readonly now: () => number
   readonly log: Log
+  /** Whether no other process delivers what lies there: then what one that died was sending is sent at once. */
+  readonly isAlone?: boolean
   readonly settings?: Partial<WebhookDeliverySettings>
 }
 
@@ -52,7 +54,8 @@ const defaults: WebhookDeliverySettings = {
 /** Beyond the time-out of an attempt, before another process takes it for lost. */
 const LEASE_MS = 45 * SECOND
 
-export function createWebhookDelivery({ db, now, log, settings }: WebhookDeliveryOptions): WebhookDelivery {
+export function createWebhookDelivery(options: WebhookDeliveryOptions): WebhookDelivery {
+  const { db, now, log, isAlone = false, settings } = options
   const { waitsMs, concurrency, pollMs, ...calls } = { ...defaults, ...settings }
   const messages = createMessages(db)
   const caller = createCaller({ ...calls, now })
@@ -60,6 +63,7 @@ export function createWebhookDelivery({ db, now, log, settings }: WebhookDeliver
   const underWay = new Set<Promise<void>>()
   let timer: NodeJS.Timeout | undefined
   let looking: Promise<void> | undefined
+  let isOpen = false
   let again = false
 
   /** Makes one attempt and notes how it ended. */
@@ -115,7 +119,7 @@ export function createWebhookDelivery({ db, now, log, settings }: WebhookDeliver
   }
 
   function look(): void {
-    if (closing.signal.aborted) return
+    if (!isOpen || closing.signal.aborted) return
     again = true
     looking ??= takeAll()
       .catch((error: unknown) => {
@@ -129,7 +133,15 @@ export function createWebhookDelivery({ db, now, log, settings }: WebhookDeliver
   }
 
   return {
-    open: look,
+    open() {
+      const released = isAlone && waitsMs[0] === 0 ? messages.release(now()) : Promise.resolve()
+      released
+        .catch((error: unknown) => log.warn({ reason: messageOf(error) }, 'webhooks wait until their lease ends'))
+        .finally(() => {
+          isOpen = true
+          look()
+        })
+    },
     wake: look,
     async close() {
       closing.abort(new Error('the platform is closing'))

@@ -12,6 +12,8 @@ export type Message = Pick<
 export interface Messages {
   /** Takes at most so many that are due. Nobody else does before `until`: then they are due again. */
   claim(now: number, until: number, most: number): Promise<readonly Message[]>
+  /** Makes those due that no attempt has been noted for: for when nobody can be making it. */
+  release(now: number): Promise<void>
   /** When the next one is due. */
   nextDue(): Promise<number | undefined>
   /** Makes it due at another time, after so many attempts. */
@@ -31,6 +33,13 @@ export function createMessages(db: Db): Messages {
           order by next_attempt limit ${most} for update skip locked)
         returning id, organization_id, url, body, attempts`.execute(db)
       return rows
+    },
+    async release(now) {
+      await db
+        .updateTable('webhook_messages')
+        .set({ next_attempt: new Date(now) })
+        .where('attempts', '=', 0)
+        .execute()
     },
     async nextDue() {
       const { next } = await db

@@ -1,5 +1,5 @@
 import type { Db } from '../base/database.ts'
-import { digestOf, isMember } from '../base/keys.ts'
+import type { Members } from '../base/members.ts'
 import type { GatewayGroup } from '../gateway/group.ts'
 import { selectGroups } from '../instances/group-record.ts'
 import { groupViews } from '../management/group-view.ts'
@@ -26,7 +26,7 @@ export async function groupAt(db: Db, host: string): Promise<GatewayGroup | unde
 }
 
 /** Whether a key's user is a member of an organization. */
-export async function keyOpens(db: Db, key: string, organizationId: string): Promise<boolean> {
-  const user = await db.selectFrom('users').select('id').where('key_digest', '=', digestOf(key)).executeTakeFirst()
-  return user !== undefined && isMember(db, user.id, organizationId)
+export async function keyOpens(members: Members, key: string, organizationId: string): Promise<boolean> {
+  const user = await members.userOf(key)
+  return user !== undefined && members.isMember(user.id, organizationId)
 }

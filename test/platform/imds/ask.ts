@@ -5,6 +5,15 @@ import { text } from 'node:stream/consumers'
 import type { Express } from 'express'
 import { onTestFinished } from 'vitest'
 
+/** Who an instance is. */
+export const identity = {
+  machine_id: 'c51a4f0e-5a0b-4f0b-8d4d-9d3f1c8e7a55',
+  workload_id: 'f3a0c5d4-0a57-4b70-8b0a-3f6ac0a6f9b1',
+  workload_name: 'reference-workload',
+  organization_id: '0f8f1f6e-52c3-4d7b-9a53-6c1d2e3f4a5b',
+  organization_name: 'acme',
+}
+
 /** A request; headers are pairs, so that one can be given twice. */
 export interface Asked {
   readonly method?: string

@@ -1,6 +1,7 @@
 import { Router } from 'express'
 import { createLocalJWKSet, decodeProtectedHeader, type JSONWebKeySet, jwtVerify, SignJWT } from 'jose'
 import { beforeEach, expect, it } from 'vitest'
+import { silentLog } from '../../../src/common/log.ts'
 import { imdsTokenSchema } from '../../../src/contracts/platform/imds.ts'
 import { createImdsApp } from '../../../src/platform/imds/app.ts'
 import { createIdentityTokens } from '../../../src/platform/imds/identity-tokens.ts'
@@ -9,8 +10,9 @@ import { createKeySetRoutes } from '../../../src/platform/imds/key-set-routes.ts
 import { createSigningKeys } from '../../../src/platform/imds/signing-keys.ts'
 import { createManagementApp } from '../../../src/platform/management/app.ts'
 import { createIdentityToken } from '../../../src/workload/instance/identity-token.ts'
+import { managementParts } from '../../support/management.ts'
 import { platformDatabase } from '../../support/platform-database.ts'
-import { served } from './ask.ts'
+import { identity, served } from './ask.ts'
 
 const database = platformDatabase()
 beforeEach(async () => {
@@ -20,17 +22,7 @@ beforeEach(async () => {
 const START = Date.parse('2025-01-06T00:00:00.000Z')
 const MINUTE = 60_000
 const DAY = 1440 * MINUTE
-const nothing = () => undefined
-const log = { debug: nothing, info: nothing, warn: nothing, error: nothing }
 const { signal } = new AbortController()
-
-const identity = {
-  machine_id: 'c51a4f0e-5a0b-4f0b-8d4d-9d3f1c8e7a55',
-  workload_id: 'f3a0c5d4-0a57-4b70-8b0a-3f6ac0a6f9b1',
-  workload_name: 'reference-workload',
-  organization_id: '0f8f1f6e-52c3-4d7b-9a53-6c1d2e3f4a5b',
-  organization_name: 'acme',
-}
 
 /** A process of the platform: its keys and tokens, and the day its clock shows. */
 function platform(issuer = 'https://api.example.com') {
@@ -47,7 +39,9 @@ it('serves a key set that verifies its tokens, and shows nothing private', async
   const { keys, tokens, now } = platform()
   const routes = { open: [createKeySetRoutes(keys)], organization: [Router()] }
   const settings = { baseUrl: 'https://api.example.com', requestsPerMinute: 0 }
-  const { ask } = await served(createManagementApp({ db: database().db, now, log, settings, routes }))
+  const { ask } = await served(
+    createManagementApp({ ...managementParts(database().db, now), log: silentLog, settings, routes }),
+  )
   const { status, headers, body } = await ask('/.well-known/workload-jwks.json', { headers: [] })
   expect(status).toBe(200)
   expect(headers['cache-control']).toBe('public, max-age=600')
@@ -182,7 +176,7 @@ it("serves the workload's client, through the metadata service", async () => {
   const view = { identity, status: { ready: true, started: true }, deletion_cost: 0 }
   const instance = { view: async () => view, ...actions }
   const baseUrl = 'https://api.example.com'
-  const { uri } = await served(createImdsApp({ instance, tokens, cacheSeconds: 180, baseUrl, now, log }))
+  const { uri } = await served(createImdsApp({ instance, tokens, cacheSeconds: 180, baseUrl, now, log: silentLog }))
   const token = createIdentityToken(uri, now)
   const first = await token(signal)
   expect(await tokens.verify(first)).toMatchObject(identity)

@@ -1,19 +1,9 @@
 import { describe, expect, it, vi } from 'vitest'
+import { silentLog } from '../../../src/common/log.ts'
 import { imdsProblemSchema } from '../../../src/contracts/platform/imds.ts'
 import { createImdsApp } from '../../../src/platform/imds/app.ts'
 import type { InstanceView } from '../../../src/platform/imds/instance.ts'
-import { type Asked, served } from './ask.ts'
-
-const identity = {
-  machine_id: 'c51a4f0e-5a0b-4f0b-8d4d-9d3f1c8e7a55',
-  workload_id: 'f3a0c5d4-0a57-4b70-8b0a-3f6ac0a6f9b1',
-  workload_name: 'reference-workload',
-  organization_id: '0f8f1f6e-52c3-4d7b-9a53-6c1d2e3f4a5b',
-  organization_name: 'acme',
-}
-
-const nothing = () => undefined
-const silent = { debug: nothing, info: nothing, warn: nothing, error: nothing }
+import { type Asked, identity, served } from './ask.ts'
 
 /** An instance that notes what is done to it, and its metadata service. */
 async function service(
@@ -43,7 +33,7 @@ async function service(
     cacheSeconds: 180,
     baseUrl: 'https://api.example.com',
     now: () => now,
-    log: { ...silent, error: (facts, message) => logged.push([message, String(facts.err)]) },
+    log: { ...silentLog, error: (facts, message) => logged.push([message, String(facts.err)]) },
   })
   const { ask } = await served(app)
   const become = (next: InstanceView | undefined) => {
@@ -245,7 +235,7 @@ describe('what it is refused', () => {
     const away = () => Promise.reject(new Error('the database is away'))
     const instance = { view: away, setDeletionCost: away, recreate: away, restart: away, reallocate: away }
     const tokens = { issue: away }
-    const log = { ...silent, error: (facts: object) => logged.push(facts) }
+    const log = { ...silentLog, error: (facts: object) => logged.push(facts) }
     const baseUrl = 'http://localhost:1'
     const { ask } = await served(createImdsApp({ instance, tokens, cacheSeconds: 1, baseUrl, now: Date.now, log }))
     const { status, body } = await ask('/v1/status')

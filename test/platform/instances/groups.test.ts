@@ -170,8 +170,9 @@ describe('a container group', () => {
 
 /** Never gets an image ready. */
 const slow = {
-  prepare: () => new Promise<void>(() => undefined),
+  prepare: () => new Promise<never>(() => undefined),
   start: () => Promise.reject(new Error('nothing is ready')),
+  leave: async () => undefined,
   sweep: async () => undefined,
 }
 

@@ -17,7 +17,7 @@ const probed = (path: string) => ({ ...quick, timeout_seconds: 5, http: { path, 
 /** Checks an application that listens on `port` and runs every command with the exit code 3. */
 const check = (mechanism: object, port: number): Promise<boolean> => {
   const container = {
-    port,
+    portOf: () => port,
     ended: new Promise<number>(() => undefined),
     stop: async () => undefined,
     exec: async () => 3,
@@ -112,7 +112,8 @@ describe('an instance', () => {
 
   it('is started when its startup probe succeeded, and ready with it', async () => {
     const { settled, list, events } = await bench()
-    await settled(groupBody('first', { startup_probe: probed('/') }))
+    const startup_probe = { ...probed('/'), failure_threshold: 20 } // applications take a moment to listen
+    await settled(groupBody('first', { startup_probe }))
     await soon(async () => expect(await list('first')).toMatchObject([{ started: true, ready: true }]))
     await soon(async () => expect(await events()).toContain('Instance Startup Probe Passed'))
   })

@@ -27,7 +27,7 @@ describe('after the platform was ended', () => {
     const folder = await emptyFolder()
     const left = await launcherIn(folder).start({
       machineId: 'a-node',
-      fresh: true,
+      ...{ fresh: true, ports: [] },
       container: containerInputSchema.parse(forEver),
       environment: {},
       onLine: () => undefined,

@@ -1,5 +1,5 @@
 import { type RequestHandler, Router } from 'express'
-import { beforeAll, describe, expect, it } from 'vitest'
+import { describe, expect, it } from 'vitest'
 import { z } from 'zod'
 import { notFound } from '../../../src/platform/base/errors.ts'
 import { sendJson } from '../../../src/platform/base/json.ts'
@@ -7,15 +7,10 @@ import { readBody } from '../../../src/platform/base/read-body.ts'
 import { organizationOf, projectOf } from '../../../src/platform/management/organization.ts'
 import { type Ask, type ManagementOptions, problemIn, serveManagement } from '../../support/management.ts'
 import { addTenant, platformDatabase, type Tenant } from '../../support/platform-database.ts'
+import { twoTenants } from '../../support/tenants.ts'
 
 const database = platformDatabase()
-let acme: Tenant
-let other: Tenant
-
-beforeAll(async () => {
-  acme = await addTenant(database().db, 'acme')
-  other = await addTenant(database().db, 'other')
-})
+const tenants = twoTenants(database)
 
 const note = z.object({ input: z.unknown(), size: z.number().int().min(1).max(9).optional() })
 
@@ -48,7 +43,7 @@ const serve = (options: Partial<ManagementOptions> = {}): Promise<Ask> =>
 
 const asMember = (init: RequestInit & { readonly headers?: Record<string, string> } = {}): RequestInit => ({
   ...init,
-  headers: { 'service-api-key': acme.key, 'content-type': 'application/json', ...init.headers },
+  headers: { 'service-api-key': tenants.acme.key, 'content-type': 'application/json', ...init.headers },
 })
 
 const NOTE = '/organizations/acme/projects/demo/notes/mine'
@@ -100,7 +95,10 @@ describe('the checks before an operation', () => {
       })
       return ((await response.json()) as { readonly id: string }).id
     }
-    expect([await id(acme), await id(other)]).toEqual([acme.project.id, other.project.id])
+    expect([await id(tenants.acme), await id(tenants.other)]).toEqual([
+      tenants.acme.project.id,
+      tenants.other.project.id,
+    ])
   })
 
   it('name what is allowed', async () => {

@@ -4,6 +4,7 @@ import { mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { expect, it, onTestFinished } from 'vitest'
+import { groupBody } from '../../support/container-groups.ts'
 import { platformFolderIn } from '../../support/platform-database.ts'
 import { startPlatform } from '../../support/platform-program.ts'
 
@@ -22,6 +23,7 @@ const hello = (dataDir: string) => {
 
 interface Introduced {
   readonly management: string
+  readonly imds: string
   readonly organization: string
   readonly project: string
   readonly api_key: string
@@ -42,12 +44,16 @@ it('starts with nothing, prints a command that works, and knows its key again', 
   expect(introduced).toEqual({
     management: expect.stringMatching(address),
     storage: expect.stringMatching(address),
+    imds: expect.stringMatching(address),
     gateway: expect.stringMatching(/^http:\/\/localhost:\d+$/),
     jwks: `${introduced.management}/.well-known/workload-jwks.json`,
     organization: 'demo',
     project: 'demo',
     api_key: shown,
   })
+  expect(first.lines).toContainEqual(expect.stringContaining(`metadata service: ${introduced.imds}`))
+  const asked = await fetch(`${introduced.imds}/v1/status`, { headers: { metadata: 'true' } })
+  expect(await asked.json()).toMatchObject({ status: 404, code: 'container-not-found' })
   expect(await first.stop()).toEqual([0, null])
   expect(book.exists()).toBe(false)
 
@@ -61,7 +67,7 @@ it('starts with nothing, prints a command that works, and knows its key again', 
   })
 })
 
-it('lets in who the seed names', async () => {
+it('lets in who the seed names, and has the container groups of a file', async () => {
   const dataDir = await dataFolder()
   const file = join(dataDir, 'seed.json')
   const seed = {
@@ -69,13 +75,18 @@ it('lets in who the seed names', async () => {
     users: [{ name: 'ann', api_key: 'the key of ann, long' }],
   }
   await writeFile(file, JSON.stringify(seed))
-  const platform = startPlatform({ PLATFORM_DATA_DIR: dataDir, PLATFORM_SEED: file, REPLICA_QUOTA: '25' })
+  const group = groupBody('first', { autostart_policy: false, replicas: 3 })
+  await writeFile(join(dataDir, 'container-group.json'), JSON.stringify(group))
+  const environment = { PLATFORM_SEED: file, REPLICA_QUOTA: '25', CONTAINER_GROUPS_FILE: '' }
+  const platform = startPlatform({ PLATFORM_DATA_DIR: dataDir, ...environment })
   await platform.line(/^try: /)
   const { management, api_key, ...named } = await hello(dataDir).read()
   expect(named).toMatchObject({ organization: 'acme', project: 'pictures' })
   const headers = { 'service-api-key': api_key }
   const quotas = await fetch(`${management}/api/public/organizations/acme/quotas`, { headers })
-  expect(await quotas.json()).toMatchObject({ container_groups_quotas: { container_replicas_quota: 25 } })
+  expect(await quotas.json()).toMatchObject({
+    container_groups_quotas: { container_replicas_quota: 25, container_replicas_used: 3 },
+  })
 })
 
 it.each([
@@ -85,6 +96,13 @@ it.each([
     /MANAGEMENT_PORT.*PLATFORM_BASE_URL.*LOG_LEVEL/,
   ],
   ['a seed that is not there', { PLATFORM_SEED: '/nowhere/seed.json' }, /\/nowhere\/seed\.json/],
+  [
+    'an engine that is not there',
+    { LAUNCHER: 'docker', DOCKER_HOST: 'unix:///nowhere/docker.sock' },
+    /\/nowhere\/docker/,
+  ],
+  ['groups that are not there', { CONTAINER_GROUPS_FILE: '/nowhere/groups.json' }, /\/nowhere\/groups\.json/],
+  ['endpoints that are not there', { ENDPOINTS_FILE: '/nowhere/endpoints.json' }, /\/nowhere\/endpoints\.json/],
 ])('fails with %s named', async (_what, environment, named) => {
   const platform = startPlatform({ PLATFORM_DATA_DIR: '/nowhere', ...environment })
   const error = await platform.line(/^try: /).then(

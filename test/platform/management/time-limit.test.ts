@@ -1,10 +1,11 @@
 import express from 'express'
 import { expect, it, onTestFinished } from 'vitest'
+import { silentLog } from '../../../src/common/log.ts'
 import { listen } from '../../../src/platform/base/listen.ts'
 import { createProblemHandler } from '../../../src/platform/base/problem-handler.ts'
 import { assignRequestId } from '../../../src/platform/base/request-id.ts'
 import { limitTime } from '../../../src/platform/management/time-limit.ts'
-import { BASE_URL, problemIn, silentLog } from '../../support/management.ts'
+import { BASE_URL, problemIn } from '../../support/management.ts'
 
 it('answers for an operation that takes too long, and outlives its late answer', async () => {
   const listening = await listen('127.0.0.1', 0)

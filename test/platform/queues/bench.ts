@@ -5,19 +5,22 @@ import type { AddressInfo } from 'node:net'
 import { text } from 'node:stream/consumers'
 import { onTestFinished, vi } from 'vitest'
 import { z } from 'zod'
+import { silentLog } from '../../../src/common/log.ts'
 import { queueSchema } from '../../../src/contracts/platform/queue.ts'
 import { type QueueJob, queueJobSchema } from '../../../src/contracts/platform/queue-job.ts'
 import type { Database } from '../../../src/platform/base/database.ts'
 import { createInferenceRoutes } from '../../../src/platform/management/inference-routes.ts'
 import { createQueueRoutes } from '../../../src/platform/management/queue-routes.ts'
+import { builtInEndpoints } from '../../../src/platform/queues/built-in-endpoints.ts'
+import type { ProcessorPorts } from '../../../src/platform/queues/call-processor.ts'
 import { createQueues, type QueueSettings } from '../../../src/platform/queues/create-queues.ts'
-import { BASE_URL, serveManagement, silentLog } from '../../support/management.ts'
+import type { EndpointSetting } from '../../../src/platform/queues/endpoint-setting.ts'
+import { BASE_URL, serveManagement } from '../../support/management.ts'
 import { addTenant } from '../../support/platform-database.ts'
 
 /** Short enough for tests, long beside what a busy machine takes to answer. */
 export const settings: QueueSettings = {
   endpoints: [],
-  processors: {},
   attempts: 4,
   leaseMs: 2000,
   renewMs: 300,
@@ -26,7 +29,7 @@ export const settings: QueueSettings = {
   lookMs: 200,
 }
 
-export interface PlatformOptions {
+export interface PlatformOptions extends ProcessorPorts {
   readonly redisUrl?: string | undefined
   readonly settings?: Partial<QueueSettings>
   readonly now?: () => number
@@ -35,11 +38,15 @@ export interface PlatformOptions {
 
 /** The management API over real queues, for an organization of its own, until the test ends. */
 export async function platform({ db, pool }: Database, options: PlatformOptions = {}) {
-  const { redisUrl, now = Date.now, connectedGroups = async () => [] } = options
+  const { redisUrl, useWorkload, storeOutput, now = Date.now, connectedGroups = async () => [] } = options
   const tenant = await addTenant(db, `org-${randomUUID().slice(0, 8)}`)
-  const start = async (more: Partial<QueueSettings> = {}) => {
+  /** Another process of the platform. */
+  const start = async (more: Partial<QueueSettings> = {}, isAlone = false) => {
     const merged = { ...settings, ...options.settings, ...more }
-    const queues = createQueues({ db, pool, redisUrl, now, log: silentLog, settings: merged })
+    const queues = createQueues({
+      ...{ db, pool, redisUrl, isAlone, now, useWorkload, storeOutput },
+      ...{ log: silentLog, settings: merged },
+    })
     await queues.open()
     onTestFinished(() => queues.close())
     return queues
@@ -96,6 +103,13 @@ export async function queueOf({ send }: Platform, name = 'images') {
         { timeout: 15_000, interval: 20 },
       ),
   }
+}
+
+/** A built-in endpoint with a processor of its own. */
+export function builtInOver(name: string, url: string, concurrency = 4): EndpointSetting {
+  const builtIn = builtInEndpoints().find((endpoint) => endpoint.name === name)
+  if (!builtIn) throw new Error(`${name} is not built in`)
+  return { ...builtIn, processor: { url, concurrency } }
 }
 
 /** What an application was sent. */

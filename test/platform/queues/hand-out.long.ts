@@ -1,18 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { describe, expect, inject, it, vi } from 'vitest'
-import { platformDatabase } from '../../support/platform-database.ts'
-import { redisDatabase } from '../../support/redis-database.ts'
+import { describe, expect, it, vi } from 'vitest'
+import { allBackends } from '../../support/backends.ts'
 import { application, json, platform, queueOf, ready } from './bench.ts'
 
-const database = platformDatabase()
-
-const kinds = [
-  { name: 'the database', missing: '', url: async () => undefined },
-  { name: 'Redis', missing: inject('redisMissing'), url: redisDatabase },
-] as const
-
-for (const { name, missing, url } of kinds)
-  describe.skipIf(missing !== '')(`jobs handed out by ${name}${missing && ` (${missing})`}`, () => {
+for (const { name, missing, database, redisUrl: url } of allBackends())
+  describe.skipIf(missing !== '')(`jobs kept by ${name}${missing}`, () => {
     it('are all done by two workers, of which one dies in the middle', async () => {
       const bench = await platform(database(), { redisUrl: await url() })
       const queue = await queueOf(bench)

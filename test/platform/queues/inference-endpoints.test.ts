@@ -10,7 +10,7 @@ import {
 } from '../../../src/contracts/platform/inference-job.ts'
 import { BASE_URL, problemIn } from '../../support/management.ts'
 import { platformDatabase } from '../../support/platform-database.ts'
-import { application, bodyIn, json, platform } from './bench.ts'
+import { application, bodyIn, builtInOver, json, platform } from './bench.ts'
 
 const database = platformDatabase()
 const AUDIO = 'https://files.example.com/a.mp3'
@@ -146,9 +146,8 @@ describe('endpoints', () => {
       busy--
       json(response, { text: input })
     })
-    const bench = await platform(database())
-    const processors = { transcribe: { url: `http://localhost:${app.port}/t`, concurrency: 2 } }
-    await bench.start({ processors })
+    const endpoints = [builtInOver('transcribe', `http://localhost:${app.port}/t`, 2)]
+    const bench = await platform(database(), { settings: { endpoints } })
     const body = { input: { url: AUDIO, diarization: true } }
     for (let i = 0; i < 4; i++) await bench.send(`POST ${JOBS}`, body)
     await vi.waitFor(

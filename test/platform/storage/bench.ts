@@ -8,6 +8,7 @@ import type { Express } from 'express'
 import { startFauxqs } from 'fauxqs'
 import { onTestFinished } from 'vitest'
 import { silentLog } from '../../../src/common/log.ts'
+import { createMembers } from '../../../src/platform/base/members.ts'
 import type { VerifyToken } from '../../../src/platform/storage/access.ts'
 import { createStorageApp } from '../../../src/platform/storage/app.ts'
 import type { BlobStore } from '../../../src/platform/storage/blob-store.ts'
@@ -99,7 +100,7 @@ export function storageBench() {
       log: silentLog,
       settings: { ...storageDefaults, ...settings },
     }
-    app = createStorageApp({ ...deps, publicUrl: url, verifyToken })
+    app = createStorageApp({ ...deps, members: createMembers(db), publicUrl: url, verifyToken })
     const tenant = await addTenant(db, `org-${randomBytes(6).toString('hex')}`)
     const base = `${url}/organizations/${tenant.organization.name}`
     const own = { 'service-api-key': tenant.key }

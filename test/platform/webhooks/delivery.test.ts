@@ -31,12 +31,12 @@ async function store(url: string, id = `msg_${tenants}`) {
 }
 
 /** A process that delivers, until the end of the test or before; the lines of its log are kept. */
-function delivery(settings: Partial<WebhookDeliverySettings> = {}, now: () => number = Date.now) {
+function delivery(settings: Partial<WebhookDeliverySettings> = {}, now: () => number = Date.now, isAlone = false) {
   const lines: { readonly level: string; readonly text: string; readonly wait?: unknown }[] = []
   const tell = (level: string) => (facts: Readonly<Record<string, unknown>>, text: string) =>
     lines.push({ level, text, ...facts })
   const log: Log = { debug: tell('debug'), info: tell('info'), warn: tell('warn'), error: tell('error') }
-  const started = createWebhookDelivery({ db: database().db, now, log, settings: { pollMs: 50, ...settings } })
+  const started = createWebhookDelivery({ db: database().db, now, log, isAlone, settings: { pollMs: 50, ...settings } })
   started.open()
   let closed: Promise<void> | undefined
   const close = () => (closed ??= started.close())
@@ -189,6 +189,16 @@ describe('delivery', () => {
     await store(url)
     await expect.poll(() => calls.length).toBe(1)
     await expect.poll(messages).toEqual([])
+  })
+
+  it('sends at once what a process that died was sending, when no other can be', async () => {
+    const { url, calls } = await receiver({ behave: inTurn('hang', 200) })
+    await store(url)
+    delivery({ timeoutMs: 20_000 }) // silent from now on, as a process that died
+    await expect.poll(() => calls.length).toBe(1)
+    delivery({ timeoutMs: 20_000 }, Date.now, true)
+    await expect.poll(messages).toEqual([])
+    expect(new Set(calls.map(({ webhookId }) => webhookId)).size).toBe(1)
   })
 
   it('takes over from a process that died, after a while', async () => {

@@ -23,7 +23,16 @@ const routesOf = (stack: readonly Layer[], above = ''): readonly string[] =>
 
 /** The app without anything behind it: no request is made. */
 function emptyApp(): Express {
-  const parts = { jobs: {}, desk: {}, files: {}, models: {}, declarations: {}, metrics: {}, downloads: {}, transcriptions: {} }
+  const parts = {
+    jobs: {},
+    desk: {},
+    files: {},
+    models: {},
+    declarations: {},
+    metrics: {},
+    downloads: {},
+    transcriptions: {},
+  }
   const services = { ...parts, log: silentLog, maxBodyBytes: 1, jobIdHeader: '' }
   return createApp(services as unknown as AppServices)
 }

@@ -1,0 +1,4 @@
+import { walk } from './walk.ts'
+
+/** The whole table. */
+walk(() => true)
