@@ -200,8 +200,8 @@ async function killAnywhere(more: Readonly<Record<string, string>> = {}): Promis
   const { url, calls } = await receiver()
   const pick = (most: number) => Math.floor(random() * most)
   const deeds = [
-    () => ledger.job(pick(400), url),
-    () => ledger.job(pick(1500), url),
+    () => ledger.job(pick(100), url),
+    () => ledger.job(pick(600), url),
     () => ledger.upload(`file-${pick(4)}`, 1 + pick(3_000_000)),
     () => ledger.removeFile(`file-${pick(4)}`),
     () => ledger.scale('first', 1 + pick(4)),
@@ -209,9 +209,12 @@ async function killAnywhere(more: Readonly<Record<string, string>> = {}): Promis
   ]
   for (let round = 0; round < 10; round++) {
     let isOver = false
-    // One who does one thing after another, and some who give jobs meanwhile.
+    // One who does one thing after another, and some who give jobs meanwhile: no more than are done before the next round.
     const clients = [deeds, deeds.slice(0, 2), deeds.slice(0, 2)].map(async (mine) => {
-      while (!isOver) if (!(await mine[pick(mine.length)]!())) await pause(20)
+      while (!isOver) {
+        await mine[pick(mine.length)]!()
+        await pause(20 + pick(60))
+      }
     })
     await pause(200 + random() * 2500)
     await platform.kill()

@@ -22,7 +22,7 @@ let server: Server
 let document: Document
 const ajv = addFormats.default(new Ajv2020({ strict: false }))
 beforeAll(async () => {
-  server = await startServer({ API_KEY: key, MAX_BODY_SIZE_MB: '1' })
+  server = await startServer({ API_KEY: key, MAX_BODY_SIZE_MB: '1', JOB_STORE: 'memory' })
   document = (await (await ask('GET', '/docs/json')).json()) as Document
   ajv.addSchema(document, 'document')
   await ask('POST', '/prompt', { prompt: saving(picture()), id: 'done' })

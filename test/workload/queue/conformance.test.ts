@@ -21,14 +21,7 @@ describe.each([memoryKind, redisKind(), embeddedKind()])('a queue, $name', ({ na
 
   here('hands out larger priorities first, and among equals who came first', async () => {
     const queue = (await bench()).server()
-    for (const [id, priority] of [
-      ['1', 0],
-      ['2', -1000],
-      ['3', 1000],
-      ['4', 0],
-      ['5', 1],
-      ['6', 1000],
-    ] as const)
+    for (const [id, priority] of Object.entries({ 1: 0, 2: -1000, 3: 1000, 4: 0, 5: 1, 6: 1000 }))
       await queue.submit(requestOf(id, { priority }))
     const held = collect(queue)
     await eventually(() => expect(idsOf(held)).toEqual(['3', '6', '5', '1', '4', '2']))
